@@ -12,14 +12,12 @@ static ts_error *err;
 static ts_arena *arena;
 
 static int set_up(void **state) {
-    (void)state;
     err = ts_error_new();
     arena = ts_arena_new();
     return 0;
 }
 
 static int tear_down(void **state) {
-    (void)state;
     ts_arena_free(arena);
     ts_error_free(err);
     return 0;
@@ -38,13 +36,9 @@ static const ts_machine *machine(void) {
     return m;
 }
 
-static void version(void **state) {
-    (void)state;
-    assert_string_equal(ts_version(), TS_VERSION);
-}
+static void version(void **state) { assert_string_equal(ts_version(), TS_VERSION); }
 
 static void errors(void **state) {
-    (void)state;
     char text[400];
     assert_null(ts_shape_from_text(err, arena, "f32[8,128]{1,0:T(8,x)}"));
     assert_string_equal(ts_error_file(err), "shape");
@@ -79,7 +73,6 @@ static long peak_kib(void) {
 }
 
 static void arrays(void **state) {
-    (void)state;
     int64_t dims[] = {2, 3};
     float values[6] = {1, 2, 3, 4, 5, 6};
     ts_array *made = ts_array_new(err, arena, "bf16", 2, dims);
@@ -110,7 +103,6 @@ static void arrays(void **state) {
 }
 
 static void shapes(void **state) {
-    (void)state;
     const ts_shape *shape = ts_shape_from_text(err, arena, "f32[3,5]{1,0:T(2,2)}");
     int64_t index[] = {2, 3}, found[2] = {0}, at = 0, outside[] = {3, 0}, below[] = {0, -1};
     assert_string_equal(ts_shape_type(shape), "f32");
@@ -144,7 +136,6 @@ static void shapes(void **state) {
 }
 
 static void notations(void **state) {
-    (void)state;
     const ts_shape *shape = ts_shape_from_text(err, arena, "f32[16,256]{1,0:T(8,128)}");
     const ts_shape *axe = ts_shape_translate(err, arena, shape, "axe");
     const ts_shape *other = ts_shape_from_text(err, arena, "f32[16,256]{1,0}");
@@ -168,7 +159,6 @@ static void notations(void **state) {
 }
 
 static void plans(void **state) {
-    (void)state;
     const ts_shape *tiled = ts_shape_from_text(err, arena, "f32[16,256]{1,0:T(8,128)}");
     const ts_shape *plain = ts_shape_from_text(err, arena, "f32[16,256]{1,0}");
     const ts_shape *narrow = ts_shape_from_text(err, arena, "f32[16,255]{1,0}");
@@ -197,7 +187,6 @@ static void plans(void **state) {
 }
 
 static void moves(void **state) {
-    (void)state;
     int64_t dims[] = {3, 5};
     float values[15];
     for (int i = 0; i < 15; i++) values[i] = (float)i;
@@ -261,7 +250,6 @@ static const ts_converter *converter_of(const char *source, const char *destinat
 
 /* Each twice, and the same as by the other functions; of small and of many elements. */
 static void converters(void **state) {
-    (void)state;
     static const char *const rows[][3] = {
         {"f32[20,300]{1,0}", "bf16[20,300]{1,0:T(8,128)(2,1)}", "f32"},
         {"f32[7,3]", "s32[7,3]{0,1:T(2,4)}", "f32"},
@@ -297,7 +285,6 @@ static void converters(void **state) {
 
 /* What pads the source, be it padded alike, does not get into the destination. */
 static void converters_keep_padding(void **state) {
-    (void)state;
     const ts_converter *tiles = converter_of("f32[3,5]{1,0:T(2,2)}", "f32[3,5]{1,0:T(2,2)}");
     unsigned char from[96], to[96];
     memset(from, 0x11, sizeof from);
@@ -309,7 +296,6 @@ static void converters_keep_padding(void **state) {
 }
 
 static void converters_refuse(void **state) {
-    (void)state;
     static const struct {
         const char *source, *destination, *message;
     } rows[] = {
@@ -369,7 +355,6 @@ static void *run_at_once(void *context) {
 }
 
 static void converters_of_several_threads(void **state) {
-    (void)state;
     const ts_converter *shared = converter_of("f32[20,300]", "bf16[20,300]{1,0:T(8,128)(2,1)}");
     static float values[AT_ONCE][6000];
     static unsigned char want[AT_ONCE][AT_ONCE_BYTES];
@@ -389,7 +374,6 @@ static void converters_of_several_threads(void **state) {
 }
 
 static void machines(void **state) {
-    (void)state;
     const char *changes[] = {"hbm.clock=3.2 GHz"};
     const ts_machine *m = machine(), *changed = ts_machine_change(err, arena, "tpu-v5e", changes, 1);
     int count = 0;
@@ -408,7 +392,6 @@ static void machines(void **state) {
 }
 
 static void prices(void **state) {
-    (void)state;
     ts_price_request r = {.struct_bytes = sizeof r, .machine = machine()};
     r.source = "f32[1024,1024]{1,0}";
     r.destination = "f32[1024,1024]{1,0:T(8,128)}";
@@ -431,7 +414,6 @@ static void prices(void **state) {
 }
 
 static void bad_requests(void **state) {
-    (void)state;
     struct {
         ts_price_request r;
         char later[8];
@@ -465,7 +447,6 @@ static void bad_requests(void **state) {
 }
 
 static void reshardings(void **state) {
-    (void)state;
     ts_reshard_query q = {.struct_bytes = sizeof q,
                           .machine = ts_machine_load(err, arena, "tpu-v4"),
                           .source = "f32[64,64] P('x')",
@@ -494,7 +475,6 @@ static void reshardings(void **state) {
 }
 
 static void relayouts(void **state) {
-    (void)state;
     ts_relayout_query q = {.struct_bytes = sizeof q,
                            .machine = machine(),
                            .source = "f32[8,128] vpad<\"32,{0,0},(8,128)\">",
@@ -533,7 +513,6 @@ static const ts_program *assemble(const char *source) {
 }
 
 static void runs(void **state) {
-    (void)state;
     float values[1024];
     int64_t dims[] = {8, 128}, other[] = {128, 8};
     for (int i = 0; i < 1024; i++) values[i] = (float)i;
@@ -595,7 +574,6 @@ static void runs(void **state) {
 
 /* A text with shardings is made for a mesh, whole arrays are given and come back; on its axes it runs, on no others. */
 static void meshes(void **state) {
-    (void)state;
     static const char shifted[] =
         ".tensor x hbm f32[4,8,128]{2,1,0:T(8,128)} P('x') in\n"
         ".tensor y hbm f32[4,8,128]{2,1,0:T(8,128)} P('x') out\n.sem sent, came\n"
@@ -648,7 +626,6 @@ static void meshes(void **state) {
 }
 
 static void a_program_needs_its_cores(void **state) {
-    (void)state;
     ts_program_request request = program_of(".cores 2\n core.count s1\n barrier\n");
     ts_run_options options = {.struct_bytes = sizeof options};
     options.machine = request.machine = ts_machine_load(err, arena, "tpu-v4");
@@ -661,7 +638,6 @@ static void a_program_needs_its_cores(void **state) {
 
 /* The timeline is there when the run is over, also of one that broke a rule, and of no other. */
 static void traces(void **state) {
-    (void)state;
     static const char path[] = "build/api_trace.json";
     char begin[3] = "";
     ts_run_options options = {.struct_bytes = sizeof options, .machine = machine(), .trace = path};
@@ -706,7 +682,6 @@ static void traces(void **state) {
 }
 
 static void run_modes(void **state) {
-    (void)state;
     ts_run_options options = {.struct_bytes = sizeof options, .machine = machine(), .time_only = 1};
     options.program = read_program("tilesim:/add.tsim");
     const ts_simulation *timed = ts_simulate(err, arena, &options);
@@ -729,7 +704,6 @@ static void run_modes(void **state) {
 }
 
 static void builder_errors(void **state) {
-    (void)state;
     static const char shape[] = "f32[8,128]{1,0:T(8,128)}";
     static const struct {
         const char *memory, *shape, *role, *fill, *message;
@@ -787,7 +761,6 @@ static void missing(const void *result, const char *what) {
 
 /* Texts that may not be left out. */
 static void texts_that_are_missing(void **state) {
-    (void)state;
     static const char *const none[] = {NULL};
     const ts_define defines[] = {{NULL, "1"}, {"ROWS", NULL}};
     missing(ts_shape_from_text(err, arena, NULL), "the shape");
@@ -828,7 +801,6 @@ static void fewer_than_none(const void *result, const char *name) {
 }
 
 static void counts_below_0(void **state) {
-    (void)state;
     ts_program_request program = {sizeof program, machine(), "tilesim:/add.tsim", NULL, -1, NULL, NULL};
     ts_choice_request choice = {.struct_bytes = sizeof choice, .shape = "f32[8,8]{1,0}", .change_count = -1};
     ts_reshard_query query = {.struct_bytes = sizeof query,
@@ -852,7 +824,6 @@ static void counts_below_0(void **state) {
 }
 
 static void masks_that_are_missing(void **state) {
-    (void)state;
     ts_builder *b = ts_builder_new(err, arena, machine(), "p");
     ts_value v0 = ts_builder_vreg(b, 0);
     ts_builder_add_masked(b, -1, "vadd.f32", 3, v0, v0, v0);
@@ -861,7 +832,6 @@ static void masks_that_are_missing(void **state) {
 }
 
 static void texts_that_a_builder_misses(void **state) {
-    (void)state;
     ts_builder *b = ts_builder_new(err, arena, machine(), NULL);
     ts_builder_place(b, ts_builder_label(b));
     missing(ts_builder_end(b), "the program's name");
@@ -880,7 +850,6 @@ static void texts_that_a_builder_misses(void **state) {
 }
 
 static void names_that_are_missing(void **state) {
-    (void)state;
     ts_run_options options = {.struct_bytes = sizeof options, .machine = machine()};
     ts_program_request add = {sizeof add, machine(), "tilesim:/add.tsim", NULL, 0, NULL, NULL};
     options.program = ts_program_read(err, arena, &add);
@@ -891,7 +860,6 @@ static void names_that_are_missing(void **state) {
 
 /* A mask, a bundle of two and a branch back. */
 static void builder_parts(void **state) {
-    (void)state;
     ts_run_options options = {.struct_bytes = sizeof options, .machine = machine()};
     ts_builder *b = ts_builder_new(err, arena, options.machine, "p");
     ts_value v0 = ts_builder_vreg(b, 0), v1 = ts_builder_vreg(b, 1), s1 = ts_builder_sreg(b, 1);
@@ -911,7 +879,6 @@ static void builder_parts(void **state) {
 }
 
 static void choices(void **state) {
-    (void)state;
     ts_choice_request r = {.struct_bytes = sizeof r, .shape = "f32[256,128]{1,0}"};
     const ts_choice *choice = ts_choose_layouts(err, arena, &r);
     int count = ts_choice_count(choice);
@@ -959,7 +926,6 @@ static void choices(void **state) {
 }
 
 static void audits(void **state) {
-    (void)state;
     static const char module[] = "HloModule m\n\nENTRY %main (p: f32[1024,3]) -> f32[1024,3] {\n"
                                  "  %p = f32[1024,3]{1,0:T(8,128)} parameter(0)\n  ROOT %c = "
                                  "f32[1024,3]{0,1:T(4,128)} copy(f32[1024,3]{1,0:T(8,128)} %p)\n}\n";
@@ -982,7 +948,6 @@ static void audits(void **state) {
 }
 
 static void studies(void **state) {
-    (void)state;
     static const char yaml[] = "vary: {ROWS: [8, 16, x]}\n"
                                "ask: {dma: 'f32[$ROWS,128] -> f32[$ROWS,128]{1,0:T(8,128)}'}\n";
     ts_study_request request = {.struct_bytes = sizeof request, .text = yaml, .workers = 2};
@@ -1021,7 +986,6 @@ static void studies(void **state) {
 static int stops(void *context) { return (*(int *)context)-- == 0; }
 
 static void stopped_studies(void **state) {
-    (void)state;
     static const char database[] = "build/api_stopped.db";
     int rounds = 3;
     ts_study_request request = {.struct_bytes = sizeof request,

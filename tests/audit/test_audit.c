@@ -190,7 +190,6 @@ static const char step[] =
     "}\n";
 
 static void a_step_of_a_loop(void **state) {
-    (void)state;
     assert_found(
         step, sizeof step - 1,
         "all: 9 buffers, 192517 bytes in 951296, wider 0\n"
@@ -229,7 +228,6 @@ static void a_step_of_a_loop(void **state) {
 
 /* tests/data/hlo/step.txt, as a compiler for TPUs prints a module. */
 static void a_module_of_a_compiler(void **state) {
-    (void)state;
     char *text = NULL;
     size_t length;
     ts_error err = {0};
@@ -324,7 +322,6 @@ static const char message[] =
     "     ==========================\n";
 
 static void what_a_compiler_reported(void **state) {
-    (void)state;
     assert_found(message, sizeof message - 1,
                  "all: 2 buffers, 1077837824 bytes in 8594128896, wider 0\n"
                  "space 0: 2 buffers, 1077837824 bytes in 8594128896, wider 0\n"
@@ -377,7 +374,6 @@ static const struct {
 };
 
 static void loops_say_how_often_they_run(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof loops / sizeof loops[0]; i++) {
         ts_text text = ts_text_begin(arena);
         ts_text_add(
@@ -438,7 +434,6 @@ static const struct {
 };
 
 static void moves_read_and_write(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof moves / sizeof moves[0]; i++) {
         ts_text text = ts_text_begin(arena);
         ts_text_add(&text,
@@ -466,7 +461,6 @@ static void moves_read_and_write(void **state) {
 /* The order that a transpose is written in counts where a compiler is done, where it has tiles or others have them, and of
  * other instructions. */
 static void transposes_are_written_in_any_order(void **state) {
-    (void)state;
     static const struct {
         const char *header, *before, *instruction, *shape;
     } rows[] = {
@@ -552,7 +546,6 @@ static const struct {
 static int by_line_text(const void *x, const void *y) { return strcmp(*(char *const *)x, *(char *const *)y); }
 
 static void other_moves(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         ts_text text = ts_text_begin(arena), found = ts_text_begin(arena);
         ts_text_add(&text,
@@ -584,7 +577,6 @@ static void other_moves(void **state) {
 
 /* A copy that says nothing comes from what made its operand, or goes to what reads it. */
 static void copies_are_placed_by_others(void **state) {
-    (void)state;
     static const char text[] =
         "HloModule m, is_scheduled=true\n\nENTRY %main {\n  %a = " A " parameter(0)\n"
         "  %m = " A " add(%a, %a), metadata={op_name=\"f/add\" source_file=\"a.py\" "
@@ -609,7 +601,6 @@ static void copies_are_placed_by_others(void **state) {
 
 /* Up to its limit a table holds what it was given, while it grows; a clear one holds nothing. */
 static void tables_find_what_they_hold(void **state) {
-    (void)state;
     enum { LIMIT = 5000 };
     audit_table table;
     audit_table_init(&table, arena, LIMIT);
@@ -636,7 +627,6 @@ static void tables_find_what_they_hold(void **state) {
 
 /* By the time that they save, and by the bytes: of what is in VMEM more take less time. */
 static void findings_are_in_order(void **state) {
-    (void)state;
     static const char text[] = "HloModule m, is_scheduled=true\n\nENTRY %main {\n"
                                "  %a = f32[256,512]{1,0:T(8,128)} parameter(0)\n"
                                "  %b = f32[1152,512]{1,0:T(8,128)S(1)} parameter(1)\n"

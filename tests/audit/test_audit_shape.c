@@ -23,7 +23,6 @@ static const ts_shape *parse(const char *text) {
 }
 
 static void one_shape_is_read(void **state) {
-    (void)state;
     ts_error err = {0};
     assert_null(audit_parse(&err, arena, "f32[8] f32[8]", 13));
     assert_error(&err, TS_ERROR_INPUT,
@@ -62,7 +61,6 @@ static const struct {
 };
 
 static void sizes_and_what_pads(void **state) {
-    (void)state;
     ts_audit_shape got;
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         const ts_audit_shape want = sizes[i].size;
@@ -91,7 +89,6 @@ static const struct {
 };
 
 static void the_rule_s_tiles(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof tiled / sizeof tiled[0]; i++) {
         for (int chosen = 0; chosen < 2; chosen++) {
             const char *want = chosen ? tiled[i].chosen : tiled[i].before;
@@ -140,7 +137,6 @@ static const struct {
 };
 
 static void differences_are_told(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof differences / sizeof differences[0]; i++) {
         unsigned got =
             audit_changes(parse(differences[i].src), parse(differences[i].dst), differences[i].permutation);
@@ -171,7 +167,6 @@ static const struct {
 };
 
 static void better_ones_are_found(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof better / sizeof better[0]; i++) {
         audit_better order = {0}, fold = {0};
         audit_find_better(arena, &v6e_audit, better[i].text, &order, &fold);

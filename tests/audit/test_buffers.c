@@ -40,7 +40,6 @@ static const struct {
 };
 
 static void results_that_lie_in_operands_are_none(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof results / sizeof results[0]; i++) {
         ts_text text = ts_text_begin(arena);
         ts_text_add(&text, "HloModule m, is_scheduled=true\n\nENTRY %%main {\n  ROOT %%r = %s\n}\n",
@@ -69,7 +68,6 @@ static const struct {
 };
 
 static void what_is_started_moves(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof started / sizeof started[0]; i++) {
         ts_text text = ts_text_begin(arena);
         ts_text_add(&text,
@@ -88,7 +86,6 @@ static void what_is_started_moves(void **state) {
 
 /* Scalars of what is applied to elements are none; those of what is called are the caller's. */
 static void what_is_called_is_known(void **state) {
-    (void)state;
     static const char text[] =
         "HloModule m, is_scheduled=true\n\n%less {\n  %x = f32[] parameter(0)\n  ROOT "
         "%y = f32[] negate(%x)\n}\n\n"
@@ -109,7 +106,6 @@ static void what_is_called_is_known(void **state) {
 
 /* A shape that follows from the operands may be left out: then it is said. */
 static void shapes_left_out_are_told(void **state) {
-    (void)state;
     static const char text[] = "HloModule m, is_scheduled=true\n\nENTRY %main {\n  %a = " A " parameter(0)\n"
                                "  %b = negate(%a)\n  %t = tuple(%a, %b)\n  ROOT %c = copy(%b)\n}\n";
     ts_audit_result r;
@@ -123,7 +119,6 @@ static void shapes_left_out_are_told(void **state) {
 
 /* Where there is no ENTRY, what the header says of the arguments. */
 static void a_header_alone_has_arguments(void **state) {
-    (void)state;
     static const char *const arrows[] = {"->", " -> "};
     for (int i = 0; i < 2; i++) {
         ts_text text = ts_text_begin(arena);

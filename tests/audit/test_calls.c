@@ -116,7 +116,6 @@ static const ts_audit_move *find(const ts_audit_result *r, int k) {
 }
 
 static void computations(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (int turn = 0; turn < 2; turn++) { /* callers first, or callees */
             ts_text text = ts_text_begin(arena), found = ts_text_begin(arena);
@@ -209,7 +208,6 @@ static const struct {
 };
 
 static void regions_of_stablehlo(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof regions / sizeof *regions; i++) {
         ts_audit_result r;
         ts_text found = ts_text_begin(arena);

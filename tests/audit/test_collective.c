@@ -69,7 +69,6 @@ static const ts_audit_group *group_of(const ts_audit_result *r, const char *name
 }
 
 static void collectives_are_priced_on_the_links(void **state) {
-    (void)state;
     ts_audit_result r;
     ts_audit *audit = audited(arena, &request, whole, &r);
     double sum = 0;
@@ -103,7 +102,6 @@ static void collectives_are_priced_on_the_links(void **state) {
 }
 
 static void without_devices_none_is_priced(void **state) {
-    (void)state;
     const ts_audit_request alone = {.machine = request.machine};
     ts_audit_result r;
     ts_audit *audit = audited(arena, &alone, whole, &r);
@@ -118,7 +116,6 @@ static void without_devices_none_is_priced(void **state) {
 
 /* Of rows of the mesh, of columns, of axes, half ones too, and of what is no list. */
 static void groups_of_stablehlo(void **state) {
-    (void)state;
     static const struct {
         const char *groups;
         double microseconds; /* 0: not priced */
@@ -161,7 +158,6 @@ static void groups_of_stablehlo(void **state) {
 
 /* What is sent and received is data; the flag beside them stays. */
 static void messages_are_of_data(void **state) {
-    (void)state;
     static const char text[] = "HloModule m, is_scheduled=true\n\nENTRY %main (p: bf16[8]) -> bf16[8] {\n"
                                "  %p = " P " parameter(0)\n  %t = token[] after-all()\n"
                                "  %s = (" P ", u32[], token[]) send(%p, %t), channel_id=1\n"
@@ -176,7 +172,6 @@ static void messages_are_of_data(void **state) {
 
 /* Tuples of arrays that end alike; shown as the array that is most of the tuple. */
 static void combined_collectives_are_told_apart(void **state) {
-    (void)state;
     static const char text[] = "HloModule m, is_scheduled=true\n\nENTRY %main (p: bf16[8]) -> bf16[8] {\n"
                                "  %p = " P " parameter(0)\n  %q = " Q " parameter(1)\n"
                                "  %two = (" Q ", " P ", " Q ") all-reduce(%q, %p, %q), replica_groups={}\n"
@@ -195,7 +190,6 @@ static void combined_collectives_are_told_apart(void **state) {
 
 /* Groups beyond those that are kept are not those of all devices. */
 static void groups_that_are_not_kept_are_not_priced(void **state) {
-    (void)state;
     enum { MANY = 300, KEPT = 256 };
     ts_text text = ts_text_begin(arena);
     ts_text_add(&text, "HloModule m, is_scheduled=true\n\nENTRY %%main (q: f32[8]) -> f32[8] {\n  %%q = " Q

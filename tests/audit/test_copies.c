@@ -128,7 +128,6 @@ static score check_file(const char *path, const char *machine_name, int every, b
 }
 
 static void foretells_what_the_compiler_made(void **state) {
-    (void)state;
     score found = check_file(table, "tpu-v6e", EVERY, false);
     if (EVERY > 1) {
         assert_int_equal(found.programs, 1845 / EVERY);
@@ -144,7 +143,6 @@ static void foretells_what_the_compiler_made(void **state) {
 }
 
 static void foretells_what_was_picked(void **state) {
-    (void)state;
     score found = check_file(picked, "tpu-v6e", 1, true);
     assert_int_equal(found.programs, 17);
     assert_int_equal(found.agree, 17);
@@ -358,7 +356,6 @@ static const struct {
 };
 
 static void by_hand(void **state) {
-    (void)state;
     ts_arena *memory = ts_arena_new();
     const ts_machine *machine = ts_machine_change(NULL, memory, "tpu-v6e", NULL, 0);
     assert_non_null(machine);

@@ -195,7 +195,6 @@ static const struct {
 };
 
 static void findings_say_what_helps(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const char *got = found(rows[i].text);
         if (strcmp(got, rows[i].findings) != 0) fail_msg("%s%s", rows[i].text, got);
@@ -204,7 +203,6 @@ static void findings_say_what_helps(void **state) {
 
 /* A copy to padding saves as much for each time that it runs. */
 static void runs_multiply_what_is_saved(void **state) {
-    (void)state;
     double saved[2] = {0};
     for (int k = 0; k < 2; k++) {
         ts_text text = ts_text_begin(arena);
@@ -230,7 +228,6 @@ static void runs_multiply_what_is_saved(void **state) {
 
 /* Buffers that are alike save as much each. */
 static void buffers_multiply_what_is_saved(void **state) {
-    (void)state;
     static const char one[] = "HloModule m, is_scheduled=true\n\nENTRY %main {\n"
                               "  %a = f32[1000,3]{1,0:T(8,128)} parameter(0)\n}\n",
                       three[] = "HloModule m, is_scheduled=true\n\nENTRY %main {\n"

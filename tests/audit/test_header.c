@@ -19,7 +19,6 @@
     "tanh(n)\n}\n"
 
 static void arguments_are_as_the_header_says(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         int64_t padded_bytes, copies; /* copies -1: not foretold */
@@ -61,7 +60,6 @@ static void arguments_are_as_the_header_says(void **state) {
     "HloModule m, entry_computation_layout={(" arguments ")->" results "}\n\nENTRY main {\n"
 
 static void results_are_as_the_header_says(void **state) {
-    (void)state;
     static const struct {
         const char *text, *copies; /* their readers and orders */
     } rows[] = {

@@ -61,7 +61,6 @@ static const struct {
 };
 
 static void what_lies_in_the_same_places_is_not_moved(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         const ts_shape *src = parse_shape(arena, pairs[i].src), *dst = parse_shape(arena, pairs[i].dst);
         if (audit_moves_nothing(arena, src, dst) != pairs[i].moves_nothing)
@@ -90,7 +89,6 @@ static const struct {
 };
 
 static void a_free_result_lies_so_that_nothing_moves(void **state) {
-    (void)state;
     ts_audit_request request = {.machine = ts_machine_load(NULL, arena, "tpu-v5e")};
     for (size_t i = 0; i < sizeof results / sizeof results[0]; i++)
         if (audit_can_move_nothing(arena, &request, parse_shape(arena, results[i].src),

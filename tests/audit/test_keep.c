@@ -14,7 +14,6 @@ static ts_audit *begin(void) { return ts_audit_new(arena, &v6e_audit); }
 /* ---- What is not understood ---- */
 
 static void kinds_are_counted_and_bounded(void **state) {
-    (void)state;
     ts_audit *a = begin();
     char kind[16], text[80];
     memset(text, 'x', sizeof text);
@@ -48,7 +47,6 @@ static void keep_buffer(ts_audit *a, ts_audit_buffer buffer, int64_t line) {
 
 /* Filled, and one more. */
 static void buffers_that_are_alike_become_one(void **state) {
-    (void)state;
     static const ts_audit_buffer kinds[] = {
         {.computation = 0}, {.computation = 1}, {.shape = 1}, {.space = 1}};
     enum { KINDS = sizeof kinds / sizeof kinds[0] };
@@ -76,7 +74,6 @@ static const struct {
 
 /* The wastes of the others are all different, and in no order; the most is that of the first and those like it. */
 static void the_largest_buffers_are_kept(void **state) {
-    (void)state;
     for (size_t row = 0; row < sizeof fills / sizeof fills[0]; row++) {
         ts_audit *a = begin();
         int64_t all = TS_AUDIT_RECORDS + 1, counted = 0;
@@ -123,7 +120,6 @@ static const ts_audit_move apart[] = {{.line = 0},
 enum { APART = sizeof apart / sizeof apart[0] };
 
 static void moves_that_are_alike_become_one(void **state) {
-    (void)state;
     ts_audit *a = begin();
     int64_t lines = 0;
     for (int i = 0; i < 3 * APART; i++) {
@@ -148,7 +144,6 @@ static void moves_that_are_alike_become_one(void **state) {
 }
 
 static void the_largest_moves_are_kept(void **state) {
-    (void)state;
     for (size_t row = 0; row < sizeof fills / sizeof fills[0]; row++) {
         ts_audit *a = begin();
         int64_t all = TS_AUDIT_RECORDS + 1, counted = 0;
@@ -180,7 +175,6 @@ static void the_largest_moves_are_kept(void **state) {
 
 /* What lists hold of a fused computation is found also where they were merged since others were settled. */
 static void what_is_merged_is_settled(void **state) {
-    (void)state;
     ts_audit *a = begin();
     keep_buffer(a, (ts_audit_buffer){.computation = AUDIT_NONE, .shape = 7}, 1);
     audit_keep_move(a, &(ts_audit_move){.computation = AUDIT_NONE, .src = 7}, no_name);
@@ -207,7 +201,6 @@ static void what_is_merged_is_settled(void **state) {
 
 /* Of what is asynchronous, and names no memories itself; what is fused has none. */
 static void moves_are_between_the_memories_of_their_start(void **state) {
-    (void)state;
     static const struct {
         ts_audit_level level;
         int spaces[2], from, to, settled_from, settled_to;
@@ -238,7 +231,6 @@ static void expect_note(const ts_audit *a, const char *kind) {
 
 /* Beyond their limits what is called by whom is forgotten, but of the one that the text is in. */
 static void computations_are_bounded(void **state) {
-    (void)state;
     ts_audit *a = begin();
     for (int i = 0; i < TS_AUDIT_COMPUTATIONS; i++)
         assert_int_equal(audit_new_computation(a, (uint64_t)i + 1, 9, no_name), i);
@@ -256,7 +248,6 @@ static void computations_are_bounded(void **state) {
 }
 
 static void calls_and_sums_are_bounded(void **state) {
-    (void)state;
     ts_audit *calls = begin(), *sums = begin();
     calls->call_count = AUDIT_CALLS - 1;
     audit_reserve_call(calls, 9, no_name);

@@ -62,7 +62,6 @@ static const char *read_of(const ts_audit_result *r) {
 }
 
 static void messages_are_read(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof messages / sizeof messages[0]; i++) {
         ts_audit_result r;
         ts_audit *audit =
@@ -107,7 +106,6 @@ static const struct {
 };
 
 static void lists_are_read(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         ts_audit_result r;
         ts_audit *audit =

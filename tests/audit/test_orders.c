@@ -102,7 +102,6 @@ static const struct {
 };
 
 static void operations_fit_their_operands(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof fitting / sizeof fitting[0]; i++) {
         const char *texts[] = {fitting[i].first, fitting[i].second, fitting[i].made};
         audit_array arrays[3];
@@ -130,7 +129,6 @@ static const struct {
 };
 
 static void orders_are_alike(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof alike / sizeof alike[0]; i++) {
         audit_array array = array_of(alike[i].array);
         audit_order a = order_of(alike[i].a), b = order_of(alike[i].b);
@@ -184,7 +182,6 @@ static const struct {
 };
 
 static void orders_go_back(void **state) {
-    (void)state;
     const audit_orders o = orders();
     for (size_t i = 0; i < sizeof backs / sizeof backs[0]; i++) {
         audit_array operand = array_of(backs[i].operand), made = array_of(backs[i].made);
@@ -269,7 +266,6 @@ static const struct {
 };
 
 static void orders_go_forward(void **state) {
-    (void)state;
     const audit_orders o = orders();
     for (size_t i = 0; i < sizeof forwards / sizeof forwards[0]; i++) {
         audit_array operand = array_of(forwards[i].operand), made = array_of(forwards[i].made);
@@ -312,7 +308,6 @@ static const struct {
 };
 
 static void rows_become_lanes(void **state) {
-    (void)state;
     const audit_orders o = orders();
     for (size_t i = 0; i < sizeof retiled / sizeof retiled[0]; i++) {
         audit_array operand = array_of(retiled[i].operand), made = array_of(retiled[i].made), view;
@@ -455,7 +450,6 @@ static const struct {
 };
 
 static void orders_of_products(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof products / sizeof *products; i++) {
         const audit_orders o = orders();
         const audit_array x = array_of(products[i].first), y = array_of(products[i].second),

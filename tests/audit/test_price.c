@@ -20,7 +20,6 @@ static int64_t cycles(int from, int to, int64_t read, int64_t written) {
 }
 
 static void memories_that_are_not_modelled_are_named(void **state) {
-    (void)state;
     static const struct {
         int from, to;
         const char *why; /* NULL: priced */
@@ -51,14 +50,12 @@ static void memories_that_are_not_modelled_are_named(void **state) {
 }
 
 static void nothing_takes_no_time(void **state) {
-    (void)state;
     assert_int_equal(cycles(HBM, HBM, 0, 0), 0);
     assert_int_equal(cycles(HBM, VMEM, 0, 0), 0);
 }
 
 /* On the line between the prices of the powers of two around it; what is less than the least is as that. */
 static void prices_between_are_on_the_line(void **state) {
-    (void)state;
     static const struct { int from, to; } ways[] = {{HBM, HBM}, {HBM, VMEM}, {VMEM, HBM}};
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         int from = ways[i].from, to = ways[i].to;
@@ -75,7 +72,6 @@ static void prices_between_are_on_the_line(void **state) {
 
 /* From HBM to HBM reads and writes are one stream; elsewhere the side in HBM counts. */
 static void sides_count_where_the_hbm_is(void **state) {
-    (void)state;
     enum { MB = 1 << 20 };
     assert_int_equal(cycles(HBM, HBM, 3 * MB, MB), cycles(HBM, HBM, 2 * MB, 2 * MB));
     assert_int_equal(cycles(HBM, HBM, MB, 3 * MB), cycles(HBM, HBM, 2 * MB, 2 * MB));
@@ -88,7 +84,6 @@ static void sides_count_where_the_hbm_is(void **state) {
 
 /* Bytes times frequency over bandwidth, of the memory that is asked for most. */
 static void no_price_is_below_the_peak(void **state) {
-    (void)state;
     const ts_machine *machine = request.machine;
     const ts_dma_machine dma = ts_dma_machine_of(machine, NULL);
     static const audit_traffic traffic[] = {
@@ -110,7 +105,6 @@ static void no_price_is_below_the_peak(void **state) {
 
 /* Both sides of what stays in VMEM are at its rate; the engine's is that of the larger one. */
 static void nor_below_the_rate_of_vmem_and_engine(void **state) {
-    (void)state;
     const audit_traffic inside = {VMEM, VMEM, 64 << 20, 32 << 20};
     audit_price price_of_engine = {.known = true, .cycles = 1}, price_of_vmem = price_of_engine;
     ts_machine machine = *request.machine;
@@ -128,7 +122,6 @@ static void nor_below_the_rate_of_vmem_and_engine(void **state) {
 
 /* As one transfer of a row of words, to the place where the other side is said to lie. */
 static void a_power_of_two_costs_what_its_transfer_does(void **state) {
-    (void)state;
     static const int64_t elements = 1 << 18;
     const ts_shape *shape = ts_shape_row_major(NULL, arena, TS_DTYPE_F32, 1, &elements);
     ts_plan_side src = {.shape = shape},
@@ -143,7 +136,6 @@ static void a_power_of_two_costs_what_its_transfer_does(void **state) {
 }
 
 static void exact_prices_are_of_the_very_size(void **state) {
-    (void)state;
     ts_audit_request exactly = request;
     audit_prices own;
     exactly.exact = true;
@@ -155,7 +147,6 @@ static void exact_prices_are_of_the_very_size(void **state) {
 }
 
 static void the_other_side_is_apart_from_multiples(void **state) {
-    (void)state;
     enum { MIB = 1 << 20, APART = 640 << 10 };
     assert_int_equal(audit_address_behind(0), APART);
     assert_int_equal(audit_address_behind(1), 16 * MIB + APART);

@@ -14,13 +14,11 @@ static audit_prices prices;
 
 /* Before and behind each test. */
 static int begin(void **state) {
-    (void)state;
     common = (ts_audit_request){.machine = &machine};
     audit_prices_init(&prices, arena, &common);
     return 0;
 }
 static int end(void **state) {
-    (void)state;
     ts_arena_free(prices.scratch);
     return 0;
 }
@@ -67,7 +65,6 @@ static bool same_text(const char *a, const char *b) { return a == b || (a && b &
 
 /* Of the engine and of the program that does the same, the faster; nothing less than the peaks allow. */
 static void the_faster_way_is_taken(void **state) {
-    (void)state;
     static const struct {
         const char *src, *dst;
         int to;
@@ -108,7 +105,6 @@ static void the_faster_way_is_taken(void **state) {
 
 /* Types, orders or tiles that change; what cannot be read, or has other dims, is in order. */
 static void what_does_not_reorder_is_in_order(void **state) {
-    (void)state;
     static const char *const rows = "f32[64,256]{1,0:T(8,128)}", *const columns = "f32[64,256]{0,1:T(8,128)}";
     static const int8_t swapped[TS_AUDIT_PERMUTED] = {1, 0};
     const struct {
@@ -138,7 +134,6 @@ static void what_does_not_reorder_is_in_order(void **state) {
 
 /* f32 [2,3,4] with dim 0 the most minor, as [4,2,3]: what was dim 0 is dim 1. */
 static void a_transpose_keeps_the_places(void **state) {
-    (void)state;
     static const int8_t permutation[] = {2, 0, 1};
     static const int dims[] = {4, 2, 3}, order[] = {1, 0, 2};
     const ts_shape *out = audit_permuted(arena, shape_of("f32[2,3,4]{0,2,1}"), permutation);
@@ -160,7 +155,6 @@ static void a_transpose_keeps_the_places(void **state) {
 /* ---- In two passes ---- */
 
 static void type_and_order_in_one_pass_or_two(void **state) {
-    (void)state;
     static const char *const src = "f32[128,256]{1,0:T(8,128)}",
                              *const between = "bf16[128,256]{1,0:T(8,128)(2,1)}",
                              *const dst = "bf16[128,256]{0,1:T(8,128)(2,1)}";
@@ -204,7 +198,6 @@ static void price_first(audit_price *priced, int64_t *lines) {
 
 /* Twelve of a kind are priced; then others of it are as the nearest, by padded bytes. */
 static void later_ones_are_as_the_nearest(void **state) {
-    (void)state;
     static const struct { int rows, nearest; } later[] = {{120, 0}, {130, 1}, {700, 5}, {900, 7}, {4096, 11}};
     audit_price priced[PRICED_FIRST];
     int64_t lines[PRICED_FIRST];
@@ -224,7 +217,6 @@ static void later_ones_are_as_the_nearest(void **state) {
 
 /* One of another kind is priced behind them, then others are as that. */
 static void another_kind_is_priced(void **state) {
-    (void)state;
     audit_price priced[PRICED_FIRST];
     int64_t lines[PRICED_FIRST];
     price_first(priced, lines);
@@ -234,7 +226,6 @@ static void another_kind_is_priced(void **state) {
 }
 
 static void all_are_priced_where_that_is_asked_for(void **state) {
-    (void)state;
     common.exact = true;
     prices.exact_count = 0;
     for (int i = 0; i < PRICED_FIRST + 2; i++) {
@@ -246,7 +237,6 @@ static void all_are_priced_where_that_is_asked_for(void **state) {
 
 /* What changes the minor dim is another kind; dims of 1 are no dims, those of 2 are. */
 static void transposes_are_a_kind(void **state) {
-    (void)state;
     static const char *const flat = "f32[1,640]{1,0:T(1,128)}", *const same = "f32[1,640]{0,1:T(1,128)}";
     static const char *const pairs[] = {"f32[2,640]{1,0:T(2,128)}", "f32[2,640]{0,1:T(2,128)}",
                                         "f32[2,768]{1,0:T(2,128)}", "f32[2,768]{0,1:T(2,128)}"};
@@ -265,7 +255,6 @@ static void transposes_are_a_kind(void **state) {
 
 /* Twenty times the bytes are nearer than another order of dims with twice as many: that is far as 32 times. */
 static void orders_are_far(void **state) {
-    (void)state;
     static const char *const rows[] = {"f32[256,512]{1,0:T(8,128)}", "f32[256,512]{1,0:T(4,128)}"},
                              *const columns[] = {"f32[2560,512]{0,1:T(8,128)}",
                                                  "f32[2560,512]{0,1:T(4,128)}"},
@@ -288,7 +277,6 @@ static void orders_are_far(void **state) {
 
 /* One of each kind, up to 32; of what is new then the price is that in order. */
 static void there_is_room_for_so_many(void **state) {
-    (void)state;
     static const char *const types[] = {"f32", "s32", "u32", "s64", "f64"};
     for (int i = 0; i < AUDIT_EXACT + 2; i++) {
         char src[64], dst[64];

@@ -8,7 +8,6 @@
 
 /* As tsl's HumanReadableNumBytes: three digits behind 1024 from K on, a decimal of K and two of what is more. */
 static void sizes_are_printed(void **state) {
-    (void)state;
     static const struct {
         int64_t bytes;
         const char *text;
@@ -47,7 +46,6 @@ static ts_audit *report(const char *heading, const char *size, const char *shape
 
 /* f32[8,128] takes 4096 bytes; f32[9,100] is padded to 16 x 128. A tuple's size is of no array. */
 static void sizes_are_compared(void **state) {
-    (void)state;
     static const struct {
         const char *size, *shape;
         bool compared, agrees;
@@ -73,7 +71,6 @@ static void sizes_are_compared(void **state) {
 
 /* In the memory of the heading, as XLA numbers it, unless the shape says another. */
 static void headings_say_where(void **state) {
-    (void)state;
     static const struct {
         const char *heading, *shape;
         int first, second; /* memory spaces of the two */
@@ -104,7 +101,6 @@ static void headings_say_where(void **state) {
 
 /* f32[3,5] without tiles takes 60 bytes; with those of the rule, T(4,128), 2048. */
 static void arrays_without_tiles(void **state) {
-    (void)state;
     static const struct {
         ts_audit_untiled untiled;
         const char *other;
@@ -136,7 +132,6 @@ static void arrays_without_tiles(void **state) {
 
 /* Tuples in tuples, 65 of them and not one more; of nothing, too, and of what is short. */
 static void tuples_are_deep(void **state) {
-    (void)state;
     static const struct {
         int tuples;
         const char *inner;
@@ -168,7 +163,6 @@ static void tuples_are_deep(void **state) {
 
 /* What a text lacks is counted once all of it was read. */
 static void what_is_cut_off_is_noted(void **state) {
-    (void)state;
     enum { LONG = (1 << 20) + 100 };
     static const struct {
         const char *begin, *end;
@@ -200,7 +194,6 @@ static ts_span span_of(const char *text) { return (ts_span){text, strlen(text)};
 
 /* They have no number, however often they are met, and each time is counted. */
 static void shapes_that_are_none(void **state) {
-    (void)state;
     static const struct {
         const char *shape, *kind;
     } rows[] = {{"f99[8]", "shape: "},
@@ -221,7 +214,6 @@ static void shapes_that_are_none(void **state) {
 
 /* XLA's tuples: copy-start's of its destination, source and context, others' of operand and result; of send the data. */
 static void starts_make_a_member(void **state) {
-    (void)state;
     static const char three[] = "(f32[8,128]{1,0}, bf16[4]{0}, u32[])";
     static const struct {
         ts_hlo_opcode opcode;
@@ -292,7 +284,6 @@ static const struct {
 };
 
 static void messages_are_read(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof messages / sizeof *messages; i++) {
         ts_audit_result r;
         ts_text found = ts_text_begin(arena);
@@ -309,7 +300,6 @@ static void messages_are_read(void **state) {
 }
 
 static void texts_of_nothing(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         size_t length;

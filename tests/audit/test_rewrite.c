@@ -271,7 +271,6 @@ static void add_node(ts_text *out, const audit_graph *g, int32_t number) {
 }
 
 static void operations_become(void **state) {
-    (void)state;
     static const char *const names[MOST_NODES] = {"a", "b", "c"};
     for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
         audit_graph given = {.arena = arena}, made = given;

@@ -40,7 +40,6 @@ static void assert_sources(const char *text, const char *want) {
 #define COLUMNS(n) "f32[" #n ",256]{0,1:T(8,128)}"
 
 static void by_itself_its_operand_or_its_readers(void **state) {
-    (void)state;
     assert_sources("HloModule m\nENTRY %e {\n"
                    "  %p = f32[64,256]{1,0:T(8,128)} parameter(0)\n"
                    "  %q = f32[72,256]{1,0:T(8,128)} parameter(1), " AT(
@@ -62,7 +61,6 @@ static void by_itself_its_operand_or_its_readers(void **state) {
 
 /* What is read in another computation has the name by chance. */
 static void computations_do_not_read_each_other(void **state) {
-    (void)state;
     assert_sources(
         "HloModule m\n%b {\n  %p = " ROWS(64) " parameter(0)\n  %c = " COLUMNS(
             64) " copy(%p)\n"
@@ -76,7 +74,6 @@ static void computations_do_not_read_each_other(void **state) {
 
 /* Of those that wait the 65th pushes out the first. */
 static void so_many_wait_for_a_reader(void **state) {
-    (void)state;
     for (int extra = 0; extra < 3; extra++) {
         ts_text text = ts_text_begin(arena), want = ts_text_begin(arena);
         ts_text_add(&text, "HloModule m\nENTRY %%e {\n");
@@ -116,7 +113,6 @@ static const char *op_of(const char *name) {
 }
 
 static void the_end_of_a_name_is_kept(void **state) {
-    (void)state;
     char name[2 * KEPT];
     assert_string_equal(op_of("jit(f)/params[\\'w\\']"), "jit(f)/params['w']");
     for (int length = KEPT - 1; length <= KEPT + 2; length++) {
@@ -131,7 +127,6 @@ static void the_end_of_a_name_is_kept(void **state) {
 
 /* Two bytes a character: of one that would be cut the rest goes too. */
 static void characters_are_not_cut(void **state) {
-    (void)state;
     for (int odd = 0; odd < 2; odd++) {
         ts_text name = ts_text_begin(arena), want = ts_text_begin(arena);
         for (int i = 0; i < KEPT; i++) ts_text_add(&name, "\xc3\xa9");

@@ -10,7 +10,6 @@ static uint64_t hash_of(int i) { return (uint64_t)i * UINT64_C(0x100000000) + (u
 enum { MANY = 5000 };
 
 static void what_is_put_is_got(void **state) {
-    (void)state;
     audit_table table;
     audit_table_init(&table, arena, MANY);
     for (int i = 0; i < MANY; i++) {
@@ -21,7 +20,6 @@ static void what_is_put_is_got(void **state) {
 }
 
 static void a_later_value_takes_the_place(void **state) {
-    (void)state;
     audit_table table;
     audit_table_init(&table, arena, 3);
     for (int i = 0; i < 10; i++) assert_true(audit_table_put(&table, 77, i));
@@ -32,7 +30,6 @@ static void a_later_value_takes_the_place(void **state) {
 }
 
 static void a_full_one_takes_no_more(void **state) {
-    (void)state;
     audit_table table;
     audit_table_init(&table, arena, 4);
     for (int i = 0; i < 4; i++) assert_true(audit_table_put(&table, hash_of(i), i));
@@ -42,7 +39,6 @@ static void a_full_one_takes_no_more(void **state) {
 }
 
 static void a_cleared_one_is_empty(void **state) {
-    (void)state;
     audit_table table;
     audit_table_init(&table, arena, MANY);
     for (int round = 0; round < 4; round++) {
@@ -61,7 +57,6 @@ static void a_cleared_one_is_empty(void **state) {
 
 /* By every byte and the length, wherever the text lies. */
 static void texts_have_hashes_of_their_own(void **state) {
-    (void)state;
     static const char text[] = "abcdefghijklmnopqrstuvwxyz";
     uint64_t seen[27];
     for (size_t length = 0; length <= 26; length++) {
@@ -82,7 +77,6 @@ static void texts_have_hashes_of_their_own(void **state) {
 }
 
 static void names_are_bare_without_their_sign(void **state) {
-    (void)state;
     static const struct {
         const char *name, *bare;
     } rows[] = {{"%add.1", "add.1"}, {"@main", "main"}, {"add", "add"}, {"%", ""}, {"", ""}, {"%%x", "%x"}};

@@ -89,7 +89,6 @@ static const ts_audit_move *move_of(const ts_audit_result *r, const char *name) 
 }
 
 static void loops_run_as_often_as_they_say(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof loops / sizeof loops[0]; i++) {
         char text[4096];
         ts_audit_result r;
@@ -269,7 +268,6 @@ static void add_loop(ts_text *text, size_t i) {
 }
 
 static void loops_of_other_forms(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
         ts_audit_result r;
         ts_text text = ts_text_begin(arena);
@@ -290,7 +288,6 @@ static int set_up(void **state) {
 }
 /* Where the condition does not, the compiler does. */
 static void the_compiler_says(void **state) {
-    (void)state;
     static const char *const configs[] = {
         "{\"known_trip_count\":{\"n\":\"15\"}}",
         "{\"known_trip_count\": {\"n\": \"15\"}, \"known_init_step\":{\"init\":\"0\"}}",
@@ -326,7 +323,6 @@ static void the_compiler_says(void **state) {
 
 /* Of two loops each has its own turns; what they count is the last that they carry. */
 static void loops_of_stablehlo(void **state) {
-    (void)state;
     static const char text[] =
         "func.func @main(%a: tensor<8x8xf32>, %b: tensor<16x16xf32>) -> tensor<8x8xf32> {\n" NUMBER("%z", "0")
             NUMBER("%one", "1") NUMBER("%n", "6") NUMBER("%m", "4") WHILE("8x8", "%a", "six", "%n")
@@ -358,7 +354,6 @@ static void loops_of_stablehlo(void **state) {
 
 /* What is within a loop runs as often as both say; a branch within gives nothing of the loop's. */
 static void loops_in_loops_of_stablehlo(void **state) {
-    (void)state;
     static const char text[] =
         "func.func @main(%a: tensor<8x8xf32>, %b: tensor<16x16xf32>, %c: tensor<24x24xf32>, %d: "
         "tensor<32x32xf32>, "

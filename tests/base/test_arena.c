@@ -21,7 +21,6 @@ static bool all_zero(const unsigned char *bytes, size_t length) {
 
 /* Allocations of many sizes are zero, aligned and apart, in a new arena and after each reset. */
 static void allocations(void **state) {
-    (void)state;
     static const size_t sizes[] = {0, 1, 15, 16, 17, 100, 4096, 65536, 70000, 3 << 20, 5, 1 << 20, 33};
     enum { COUNT = sizeof sizes / sizeof sizes[0] };
     ts_arena *arena = ts_arena_new();
@@ -45,7 +44,6 @@ static void allocations(void **state) {
 }
 
 static void grow_and_copy(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     int *three = TS_NEW_ARRAY(arena, int, 3);
     three[2] = 7;
@@ -60,7 +58,6 @@ static void grow_and_copy(void **state) {
 }
 
 static void refused(void **state) {
-    (void)state;
     static const struct {
         size_t count, size, refused;
     } rows[] = {
@@ -98,7 +95,6 @@ typedef struct {
 
 /* Room is made at 0, 4, 8 .. items and nowhere else, and what comes next lies behind it. */
 static void room_doubles(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     item *items = NULL;
     for (int64_t count = 0; count < 40; count++) {
@@ -121,7 +117,6 @@ static void room_doubles(void **state) {
 /* Resetting and filling again takes no new memory: the addresses come back, those of a chunk's first allocation
  * where it fits exactly, too. */
 static void memory_is_reused(void **state) {
-    (void)state;
     static const size_t sizes[] = {1000, 1 << 20, 3 << 20};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         ts_arena *arena = ts_arena_new();
@@ -134,7 +129,6 @@ static void memory_is_reused(void **state) {
 
 /* One large allocation does not end the chunk that small ones come from; one with more room does. */
 static void the_roomier_chunk_is_filled(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     char *small = ts_arena_alloc(arena, 16, 1);
     (void)ts_arena_alloc(arena, 100000, 1);

@@ -3,7 +3,6 @@
 #include "base/clock.h"
 
 static void crosses_domains(void **state) {
-    (void)state;
     static const struct {
         int64_t cycles, from_khz, to_khz, expected;
     } rows[] = {
@@ -25,7 +24,6 @@ static void crosses_domains(void **state) {
 }
 
 static void counts_times(void **state) {
-    (void)state;
     assert_int_equal(ts_clock_cycles(0, 1500000), 0);
     assert_int_equal(ts_clock_cycles(1, 1500000), 1);
     assert_int_equal(ts_clock_cycles(14000, 1000000), 14);

@@ -14,7 +14,6 @@ static ts_curve of(const ts_curve_point *points, int count, double control_mean)
 
 /* In any order, each stands for what is nearest: 3/8, 3/8 and 1/4. Squared errors of (1/2 * 4)^2 + (1/4 * 8)^2 = 8. */
 static void points_stand_for_what_is_nearest(void **state) {
-    (void)state;
     ts_curve curve = of((ts_curve_point[]){{0.625, 8, 0}, {0.125, 4, 0}, {0.875, 16, 0}}, 3, 0);
     for (int i = 1; i < 3; i++) assert_true(curve.points[i].at > curve.points[i - 1].at);
     ts_curve_estimate e = ts_curve_get(&curve);
@@ -25,7 +24,6 @@ static void points_stand_for_what_is_nearest(void **state) {
 /* Values are 1 and three times the control, whose mean is known to be 10: so theirs is 31, without an error. Controls
  * that are all the same say nothing. */
 static void what_goes_with_the_control_is_known(void **state) {
-    (void)state;
     ts_curve_estimate e =
         ts_curve_get(&(ts_curve){4, 10, {{0.125, 4, 1}, {0.375, 7, 2}, {0.5, 13, 4}, {0.75, 25, 8}}});
     assert_true(e.mean == 31 && e.variance == 0);
@@ -35,7 +33,6 @@ static void what_goes_with_the_control_is_known(void **state) {
 
 /* A slope of 2 through (1, 2), (2, 5), (3, 6); -1 + 2 * 4 by the values before and behind, 1 between. */
 static void what_does_not_go_with_it_is_an_error(void **state) {
-    (void)state;
     ts_curve_estimate e = ts_curve_get(&(ts_curve){3, 4, {{0.25, 2, 1}, {0.5, 5, 2}, {0.75, 6, 3}}});
     assert_true(e.mean == 8 + 0.375 * 0 + 0.25 * 1 + 0.375 * 0);
     assert_true(e.variance == (0.0625 + 0.0625) / 2 * 3);
@@ -80,7 +77,6 @@ static double mean_of_nearest(const ts_curve *curve) {
 }
 
 static void every_place_counts_once(void **state) {
-    (void)state;
     uint64_t seed = SEED;
     for (int count = 1; count <= TS_CURVE_MOST; count++) {
         fenced f;
@@ -92,7 +88,6 @@ static void every_place_counts_once(void **state) {
 
 /* What is added to all values in proportion to the control adds as much of its mean, and no error. */
 static void the_control_can_be_added(void **state) {
-    (void)state;
     uint64_t seed = SEED + 1;
     for (int count = 3; count <= TS_CURVE_MOST; count++) {
         fenced f;
@@ -108,7 +103,6 @@ static void the_control_can_be_added(void **state) {
 
 /* Values are independent, all with an error of 10: that of their mean is 10 over the root of their number. */
 static void errors_are_those_of_many_trials(void **state) {
-    (void)state;
     uint64_t seed = SEED + 2;
     enum { TRIALS = 4000, COUNT = 32 };
     double variance = 0, squares = 0;
@@ -128,7 +122,6 @@ static void errors_are_those_of_many_trials(void **state) {
 
 /* Controls that differ by less than one part in 30,000 are the same. */
 static void controls_that_are_nearly_the_same(void **state) {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         double apart = i ? 1e-4 : 1e-5;
         ts_curve curve = {.count = 4, .control_mean = 1 + apart};

@@ -8,7 +8,6 @@ static const char program[] = "first\n    vadd.f3 v0, v1\r\n\tx\n";
 static const ts_source source = {"a.tsim", program, sizeof program - 1};
 
 static void places(void **state) {
-    (void)state;
     static const struct {
         size_t offset;
         const char *text;
@@ -32,7 +31,6 @@ static void places(void **state) {
 }
 
 static void marks(void **state) {
-    (void)state;
     static const struct {
         int line, column;
         const char *text;
@@ -49,7 +47,6 @@ static void marks(void **state) {
 }
 
 static void empty_text(void **state) {
-    (void)state;
     const ts_source nothing = {"-D N", "", 0};
     ts_error err = {0};
     ts_error_at(&err, TS_ERROR_INPUT, &nothing, 3, "wrong");
@@ -57,7 +54,6 @@ static void empty_text(void **state) {
 }
 
 static void kinds_and_exit_codes(void **state) {
-    (void)state;
     static const struct {
         ts_error_kind kind;
         int64_t cycle;
@@ -84,7 +80,6 @@ static void kinds_and_exit_codes(void **state) {
 }
 
 static void first_error_is_kept(void **state) {
-    (void)state;
     ts_error err = {0};
     ts_error_set(&err, TS_ERROR_IO, "first");
     assert_false(ts_error_set(&err, TS_ERROR_INPUT, "second"));
@@ -100,7 +95,6 @@ static void first_error_is_kept(void **state) {
 }
 
 static void hints(void **state) {
-    (void)state;
     ts_error err = {0};
     ts_error_set(&err, TS_ERROR_INPUT, "unknown mnemonic 'vadd.f3'");
     assert_false(ts_error_hint(&err, NULL));
@@ -110,7 +104,6 @@ static void hints(void **state) {
 }
 
 static void owners(void **state) {
-    (void)state;
     ts_error err = {0};
     char expected[TS_ERROR_TEXT_BYTES + 16];
     ts_error_set(&err, TS_ERROR_FAULT, "it ends");
@@ -127,7 +120,6 @@ static void owners(void **state) {
 }
 
 static void places_in_messages(void **state) {
-    (void)state;
     ts_error err = {0};
     ts_source text = {"p.tsim", "one\ntwo\n", 8};
     assert_false(ts_error_where(NULL));
@@ -142,7 +134,6 @@ static void places_in_messages(void **state) {
 
 /* Lines of '0' to '9' repeated, so that an excerpt shows where it was cut. */
 static void long_lines(void **state) {
-    (void)state;
     char line[1000];
     for (size_t i = 0; i < sizeof line; i++) line[i] = (char)('0' + i % 10);
     static const struct {
@@ -169,7 +160,6 @@ static void long_lines(void **state) {
 
 /* The same of a second line: what comes before it is no part of the excerpt. */
 static void long_lines_behind_others(void **state) {
-    (void)state;
     enum { FIRST = 200, LENGTH = 500 };
     static const struct {
         size_t offset, start, end;
@@ -195,7 +185,6 @@ static void long_lines_behind_others(void **state) {
 
 /* A line of two-byte characters is cut between them. */
 static void characters_are_not_cut(void **state) {
-    (void)state;
     char text[600];
     for (size_t i = 0; i < sizeof text; i += 2) memcpy(text + i, "\xc3\xa9", 2);
     const ts_source line = {"x", text, sizeof text};
@@ -214,7 +203,6 @@ static void characters_are_not_cut(void **state) {
 
 /* What the system refused is no answer to whether something can be: it is kept, whatever was said of it. */
 static void what_the_system_refused(void **state) {
-    (void)state;
     ts_error none = {0}, io = {0}, input = {0}, kept = {0};
     ts_error_set(&io, TS_ERROR_IO, "no memory");
     ts_error_set(&input, TS_ERROR_INPUT, "wrong");
@@ -229,7 +217,6 @@ static void what_the_system_refused(void **state) {
 }
 
 static void bytes_that_do_not_print(void **state) {
-    (void)state;
     const char text[] = "a\x01\0b\x7f \xc3\xa9\xe2\x82\xac z";
     const ts_source bytes = {"x\n\x7f", text, sizeof text - 1};
     ts_error err = {0};
@@ -240,7 +227,6 @@ static void bytes_that_do_not_print(void **state) {
 }
 
 static void long_messages(void **state) {
-    (void)state;
     char text[2000], name[600];
     memset(text, 'm', sizeof text);
     memset(name, 'n', sizeof name);
@@ -259,7 +245,6 @@ static void long_messages(void **state) {
 
 /* A name that just fits is whole; one more byte, and it is cut. */
 static void names_that_just_fit(void **state) {
-    (void)state;
     char name[TS_ERROR_NAME_BYTES + 1];
     for (size_t length = TS_ERROR_NAME_BYTES - 1; length <= TS_ERROR_NAME_BYTES; length++) {
         memset(name, 'n', sizeof name);
@@ -273,7 +258,6 @@ static void names_that_just_fit(void **state) {
 }
 
 static void format_into_little_room(void **state) {
-    (void)state;
     ts_error err = {0};
     char out[8];
     ts_error_set(&err, TS_ERROR_INPUT, "four");

@@ -70,7 +70,6 @@ static ts_arena *arena;
 static char folder[TEMPORARY_PATH], path[TEMPORARY_PATH + 8];
 
 static int set_up(void **state) {
-    (void)state;
     memset(&fault, 0, sizeof fault);
     arena = ts_arena_new();
     snprintf(path, sizeof path, "%s/out", mkdtemp(temporary_path(folder, "tilesim-XXXXXX")));
@@ -87,7 +86,6 @@ static int file_count(void) {
 }
 
 static int tear_down(void **state) {
-    (void)state;
     memset(&fault, 0, sizeof fault);
     ts_arena_free(arena);
     unlink(path);
@@ -128,7 +126,6 @@ static const size_t lengths[] = {0, 1, 65535, 65536, 65537, 300000};
 enum { LENGTHS = sizeof lengths / sizeof lengths[0] };
 
 static void write_then_read(void **state) {
-    (void)state;
     for (size_t i = 0; i < LENGTHS; i++) {
         char *bytes = pattern(lengths[i]);
         ts_error err = {0};
@@ -139,7 +136,6 @@ static void write_then_read(void **state) {
 }
 
 static void many_small_writes_through_slow_calls(void **state) {
-    (void)state;
     const size_t length = 200000;
     char *bytes = pattern(length);
     ts_error err = {0};
@@ -156,7 +152,6 @@ static void many_small_writes_through_slow_calls(void **state) {
 }
 
 static void new_file_has_the_usual_mode(void **state) {
-    (void)state;
     ts_error err = {0};
     struct stat status;
     mode_t old = umask(027);
@@ -167,7 +162,6 @@ static void new_file_has_the_usual_mode(void **state) {
 }
 
 static void read_limits(void **state) {
-    (void)state;
     char *bytes;
     size_t length;
     ts_error err = {0};
@@ -181,7 +175,6 @@ static void read_limits(void **state) {
 }
 
 static void read_a_pipe(void **state) {
-    (void)state;
     int ends[2];
     char name[32], *bytes;
     size_t length;
@@ -196,7 +189,6 @@ static void read_a_pipe(void **state) {
 }
 
 static void read_errors(void **state) {
-    (void)state;
     char *bytes;
     size_t length;
     ts_error err = {0};
@@ -215,7 +207,6 @@ static void read_errors(void **state) {
 }
 
 static void byte_order_marks(void **state) {
-    (void)state;
     static const struct {
         const char *file, *text;
     } rows[] = {
@@ -246,7 +237,6 @@ static void byte_order_marks(void **state) {
 
 /* A part of a file, and what is not there. */
 static void read_parts(void **state) {
-    (void)state;
     static const struct {
         uint64_t offset;
         size_t length;
@@ -272,7 +262,6 @@ static void read_parts(void **state) {
 }
 
 static void read_parts_that_fail(void **state) {
-    (void)state;
     ts_error err = {0};
     char byte;
     put("123456789", 9);
@@ -287,7 +276,6 @@ static void read_parts_that_fail(void **state) {
 }
 
 static void sizes(void **state) {
-    (void)state;
     ts_error err = {0};
     uint64_t bytes = 0;
     put("123456789", 9);
@@ -305,7 +293,6 @@ static void sizes(void **state) {
 
 /* Whatever fails, the old file is as it was and nothing else is left. */
 static void read_piece_by_piece(void **state) {
-    (void)state;
     char *bytes = pattern(300000), *got = ts_arena_alloc(arena, 300000, 1);
     size_t length, at = 0;
     ts_error err = {0};
@@ -337,7 +324,6 @@ static void read_piece_by_piece(void **state) {
 }
 
 static void write_errors(void **state) {
-    (void)state;
     static const struct {
         int *call;
         int code;
@@ -364,7 +350,6 @@ static void write_errors(void **state) {
 }
 
 static void writing_after_a_failure(void **state) {
-    (void)state;
     char *bytes = pattern(100000);
     ts_error err = {0};
     ts_file_writer *writer = ts_file_create(&err, arena, path);
@@ -381,7 +366,6 @@ static void writing_after_a_failure(void **state) {
 }
 
 static void abandoned(void **state) {
-    (void)state;
     ts_error err = {0};
     put("old", 3);
     ts_file_writer *writer = ts_file_create(&err, arena, path);
@@ -393,7 +377,6 @@ static void abandoned(void **state) {
 }
 
 static void two_writers_of_one_path(void **state) {
-    (void)state;
     ts_error err = {0};
     ts_file_writer *one = ts_file_create(&err, arena, path), *two = ts_file_create(&err, arena, path);
     assert_true(ts_file_write(&err, two, "two", 3));
@@ -406,7 +389,6 @@ static void two_writers_of_one_path(void **state) {
 }
 
 static void places_that_cannot_be_written(void **state) {
-    (void)state;
     ts_error err = {0};
     assert_null(ts_file_create(&err, arena, "/no-such-folder/x"));
     assert_error(&err, TS_ERROR_IO, "error: cannot create '/no-such-folder/x': No such file or directory\n");
@@ -421,7 +403,6 @@ static void places_that_cannot_be_written(void **state) {
 }
 
 static void checks_leave_nothing(void **state) {
-    (void)state;
     ts_error err = {0};
     assert_true(ts_file_check(&err, arena, path) && ts_file_check(&err, arena, "-") &&
                 ts_file_check(&err, arena, "/dev/full"));
@@ -434,7 +415,6 @@ static void checks_leave_nothing(void **state) {
 
 /* A device is written to, never replaced. Through links, so that a mistake here replaces only the link. */
 static void devices(void **state) {
-    (void)state;
     ts_error err = {0};
     struct stat status;
     assert_int_equal(symlink("/dev/null", path), 0);
@@ -448,7 +428,6 @@ static void devices(void **state) {
 }
 
 static void standard_output(void **state) {
-    (void)state;
     ts_error err = {0};
     int saved = dup(STDOUT_FILENO), file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     fflush(stdout);
@@ -481,7 +460,6 @@ static mode_t mode_of(const char *name) {
 }
 
 static void links_are_written_through(void **state) {
-    (void)state;
     ts_error err = {0};
     char *one = beside("one"), *two = beside("two"), *far = beside("far"), *sub = beside("sub");
     assert_int_equal(mkdir(sub, 0777), 0);
@@ -505,7 +483,6 @@ static void links_are_written_through(void **state) {
 }
 
 static void modes_are_kept(void **state) {
-    (void)state;
     static const mode_t modes[] = {0600, 0644, 0640, 0777, 0200};
     ts_error err = {0};
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
@@ -521,7 +498,6 @@ static void modes_are_kept(void **state) {
 }
 
 static void one_file_by_two_names(void **state) {
-    (void)state;
     char *link = beside("link"), *hard = beside("hard"), *dotted = beside("./out"), *fifo = beside("fifo");
     char *other = beside("other");
     assert_int_equal(symlink("out", link) + mkfifo(fifo, 0666), 0);
@@ -544,7 +520,6 @@ static void one_file_by_two_names(void **state) {
 }
 
 static void descriptors_by_name(void **state) {
-    (void)state;
     char name[40];
     ts_error err = {0};
     int file = open(path, O_RDWR | O_CREAT, 0666), reads = open("/dev/null", O_RDONLY);
@@ -566,7 +541,6 @@ static void descriptors_by_name(void **state) {
 }
 
 static void file_of_standard_output(void **state) {
-    (void)state;
     ts_error err = {0};
     int saved = dup(STDOUT_FILENO), file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     fflush(stdout);
@@ -593,7 +567,6 @@ void ts_file_temporary(const char *temporary, ts_temporary_event event) {
 }
 
 static void watched(void **state) {
-    (void)state;
     ts_error err = {0};
     sigset_t blocked;
     told[0] = '\0';
@@ -610,7 +583,6 @@ static void watched(void **state) {
 }
 
 static void file_systems_that_cannot_sync(void **state) {
-    (void)state;
     ts_error err = {0};
     fault.fsync = EINVAL;
     assert_true(ts_file_save(&err, arena, path, "x", 1));

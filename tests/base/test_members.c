@@ -10,7 +10,6 @@ typedef struct {
 static const ts_member members[] = {TS_MEMBER(counts, a), TS_MEMBER(counts, more), {0, 0}};
 
 static void members_of_the_table_are_added(void **state) {
-    (void)state;
     counts sum = {1, 2, {3, 4}}, part = {10, 20, {30, 40}};
     ts_members_add(&sum, &part, members, 1, 1);
     assert_memory_equal(&sum, (&(counts){11, 2, {33, 44}}), sizeof sum);
@@ -19,7 +18,6 @@ static void members_of_the_table_are_added(void **state) {
 }
 
 static void parts_are_rounded_to_the_nearest(void **state) {
-    (void)state;
     static const struct {
         int64_t part, times, of, added;
     } rows[] = {{10, 1, 4, 3},   {9, 1, 4, 2}, {11, 1, 4, 3}, {-10, 1, 4, -3},
@@ -34,7 +32,6 @@ static void parts_are_rounded_to_the_nearest(void **state) {
 }
 
 static void a_member_has_places(void **state) {
-    (void)state;
     counts all = {1, 2, {3, 4}};
     assert_ptr_equal(ts_member_of(&all, &members[0], 0), &all.a);
     assert_ptr_equal(ts_member_of(&all, &members[1], 1), &all.more[1]);

@@ -11,7 +11,6 @@
 #include "tests/support/temporary.h"
 
 static void sizes(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         int64_t bytes; /* 0: refused */
@@ -42,7 +41,6 @@ static void sizes(void **state) {
 }
 
 static void checks(void **state) {
-    (void)state;
     static const ts_memory_part parts[] = {
         {"a", 1 << 20}, {"b", INT64_C(3) << 30}, {"c", 0}, {"d", 1 << 20}, {"e", 700}};
     static const struct {
@@ -70,7 +68,6 @@ static void checks(void **state) {
 }
 
 static void host(void **state) {
-    (void)state;
     struct rlimit old, less;
     int64_t all = ts_memory_host();
     assert_true(all > 1 << 20 && all < INT64_MAX / 5 * 4);
@@ -93,7 +90,6 @@ static void put(const char *folder, const char *name, const char *text) {
 
 /* A group's own limit and those of the groups around it; of v1 only where memory is a controller. */
 static void groups(void **state) {
-    (void)state;
     char folder[TEMPORARY_PATH], path[TEMPORARY_PATH + 64];
     static const char *const folders[] = {"/memory", "/memory/a", "/a", "/a/b"};
     static const struct {

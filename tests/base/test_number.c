@@ -6,7 +6,6 @@
 #include "base/number.h"
 
 static void checked_arithmetic(void **state) {
-    (void)state;
     int64_t out = 77;
     assert_true(ts_mul(INT64_C(1) << 31, INT64_C(1) << 31, &out));
     assert_int_equal(out, INT64_C(1) << 62);
@@ -20,7 +19,6 @@ static void checked_arithmetic(void **state) {
 }
 
 static void divisions(void **state) {
-    (void)state;
     for (int64_t a = -40; a <= 40; a++)
         for (int64_t b = -12; b <= 12; b++) {
             if (b == 0) continue;
@@ -39,7 +37,6 @@ static void divisions(void **state) {
 }
 
 static void floor_sums(void **state) {
-    (void)state;
     for (int64_t by = 1; by <= 12; by++)
         for (int64_t step = 0; step <= 26; step++)
             for (int64_t first = 0; first <= 26; first++)
@@ -50,7 +47,6 @@ static void floor_sums(void **state) {
 }
 
 static void gcd_and_lcm(void **state) {
-    (void)state;
     static const struct {
         int64_t a, b, gcd;
     } rows[] = {{0, 0, 0},    {0, 5, 5},         {12, 18, 6},       {-12, 18, 6},
@@ -118,7 +114,6 @@ static uint32_t finite_codes(const expectation *e) {
 }
 
 static void decoding(void **state) {
-    (void)state;
     for (size_t i = 0; i < FORMATS; i++) {
         const expectation *e = &formats[i];
         uint32_t finite = finite_codes(e), sign = e->format.no_sign ? 0 : 1u << (e->bits - 1);
@@ -179,7 +174,6 @@ static void check_encoding(const expectation *e, float value, uint32_t finite) {
 
 /* Every value of each format, every middle of two neighbours, and the f32 values around them. */
 static void encoding(void **state) {
-    (void)state;
     for (size_t i = 0; i < FORMATS; i++) {
         const expectation *e = &formats[i];
         uint32_t finite = finite_codes(e);
@@ -198,7 +192,6 @@ static void encoding(void **state) {
 
 /* All exponents of f32 with a spread of mantissas: far beyond and far below each format. */
 static void encoding_far_values(void **state) {
-    (void)state;
     for (size_t i = 0; i < FORMATS; i++) {
         uint32_t finite = finite_codes(&formats[i]);
         for (uint32_t bits = 1; bits < 0x7f800000; bits += 0x1357b)
@@ -209,7 +202,6 @@ static void encoding_far_values(void **state) {
 }
 
 static void encoding_specials(void **state) {
-    (void)state;
     for (size_t i = 0; i < FORMATS; i++) {
         const expectation *e = &formats[i];
         const ts_float_format *f = &e->format;
@@ -231,7 +223,6 @@ static void encoding_specials(void **state) {
 /* The two functions of their own agree with the table's rows; bf16 also by its own definition in doubles. */
 /* What number.h says of ties, zeros and the signs of NaN, value by value. */
 static void encoding_facts(void **state) {
-    (void)state;
     static const struct {
         const char *format;
         uint32_t f32;
@@ -307,7 +298,6 @@ static void encoding_facts(void **state) {
 }
 
 static void bf16(void **state) {
-    (void)state;
     static const uint32_t tails[] = {0, 1, 0x1000, 0x7fff, 0x8000, 0x8001, 0xffff};
     for (uint32_t high = 0; high < 0x10000; high++) {
         for (size_t t = 0; t < sizeof tails / sizeof tails[0]; t++) {
@@ -323,7 +313,6 @@ static void bf16(void **state) {
 
 /* Against sorting by insertion, with few different values, so that many rows are equal in part. */
 static void sorted_rows(void **state) {
-    (void)state;
     enum { ROWS = 40, WIDTH = 3 };
     uint32_t seed = 1;
     for (int round = 0; round < 300; round++) {

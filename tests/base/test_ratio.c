@@ -11,7 +11,6 @@ static ts_ratio of(const double *values, const double *weights, int count) {
 
 /* Squared errors 8, so a variance of the sum of 12 where the sum is 12. */
 static void means(void **state) {
-    (void)state;
     ts_ratio ratio = of((double[]){2, 4, 6}, (double[]){1, 1, 1}, 3);
     assert_int_equal(ratio.count, 3);
     assert_true(ts_ratio_get(&ratio) == 4);
@@ -23,7 +22,6 @@ static void means(void **state) {
 
 /* 7/3: errors of 4/3 each. */
 static void weights_count(void **state) {
-    (void)state;
     ts_ratio ratio = of((double[]){1, 6}, (double[]){1, 2}, 2);
     assert_true(ts_ratio_get(&ratio) == 7.0 / 3);
     assert_true(ts_ratio_is_known(&ratio, 2.6, 1));
@@ -34,7 +32,6 @@ static void weights_count(void **state) {
 
 /* A slope of 2.1 over four samples about 5.25, with errors of 2.7 (squared) left. */
 static void slopes(void **state) {
-    (void)state;
     ts_ratio ratio = of((double[]){2, 5, 5, 9}, (double[]){1, 1, 1, 1}, 4);
     assert_true(ts_ratio_drifts(&ratio, 0.84, 4));
     assert_false(ts_ratio_drifts(&ratio, 0.83, 4));

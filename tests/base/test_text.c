@@ -8,7 +8,6 @@
 #include "base/text.h"
 
 static void buffer(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_text text = ts_text_begin(arena);
     assert_string_equal(text.bytes, "");
@@ -32,7 +31,6 @@ static void buffer(void **state) {
 
 /* Every length around a power of two, where the room is just enough or just not. */
 static void buffer_edges(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     for (int length = 60; length < 70; length++) {
         ts_text text = ts_text_begin(arena);
@@ -45,7 +43,6 @@ static void buffer_edges(void **state) {
 }
 
 static void nearest(void **state) {
-    (void)state;
     static const char *const names[] = {"layout", "convert",  "run",       "dma",
                                         "choose", "vadd.f32", "vadd.bf16", ""};
     static const struct {
@@ -80,7 +77,6 @@ static void nearest(void **state) {
 }
 
 static void nearest_edges(void **state) {
-    (void)state;
     char longest[65] = "", longer[66] = "";
     memset(longest, 'a', 64);
     memset(longer, 'a', 65);
@@ -92,7 +88,6 @@ static void nearest_edges(void **state) {
 
 /* Equally near: what begins most alike, then the first. */
 static void nearest_of_equals(void **state) {
-    (void)state;
     static const char *const names[] = {"tpu-v2", "tpu-v4", "tpu-v5e", "tpu-v5p", "tpu-v3"};
     assert_string_equal(ts_text_nearest("tpu-v5", names, 4, sizeof names[0]), "tpu-v5e");
     assert_string_equal(ts_text_nearest("tpu-v9", names, 4, sizeof names[0]), "tpu-v2");
@@ -103,7 +98,6 @@ static void nearest_of_equals(void **state) {
 }
 
 static void nearest_in_a_table(void **state) {
-    (void)state;
     static const struct {
         int key;
         const char *name;
@@ -116,7 +110,6 @@ static void nearest_in_a_table(void **state) {
 static ts_source text_source(const char *text) { return (ts_source){"layout", text, strlen(text)}; }
 
 static void cursor(void **state) {
-    (void)state;
     const ts_source source = text_source("  f32_x [ -12,\t7]\r\n T(2) end");
     ts_cursor at = {&source, 0, 0};
     const char *name;
@@ -151,7 +144,6 @@ static void cursor(void **state) {
 
 /* The text need not end in NUL, and a high byte is no end. */
 static void cursor_stays_inside(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     const ts_source source = {"x", memcpy(ts_arena_alloc(arena, 2, 1), "12", 2), 2};
     ts_cursor at = {&source, 0, 0};
@@ -167,7 +159,6 @@ static void cursor_stays_inside(void **state) {
 }
 
 static void cursor_expectations(void **state) {
-    (void)state;
     static const struct {
         const char *text, *error;
     } rows[] = {
@@ -193,7 +184,6 @@ static void cursor_expectations(void **state) {
 }
 
 static void integers(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         int64_t value;
@@ -228,7 +218,6 @@ static void integers(void **state) {
 }
 
 static void command_line_integers(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         int64_t value;
@@ -254,7 +243,6 @@ static void command_line_integers(void **state) {
 }
 
 static void grouped_digits(void **state) {
-    (void)state;
     static const struct {
         int64_t value;
         const char *text;
@@ -279,7 +267,6 @@ static void grouped_digits(void **state) {
 }
 
 static void formatted(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     assert_string_equal(ts_text_format(arena, "%s=%d", "a", 5), "a=5");
     assert_int_equal(strlen(ts_text_format(arena, "%200d%s", 5, "b")),
@@ -300,7 +287,6 @@ static void wrapped_lines(void **state) {
         {"abcdefgh   \n", "abcdefgh   \n"},
         {"     abcd ef\n", "     abcd ef\n"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_text text = ts_text_begin(arena);
         ts_text_add(&text, "%s", rows[i][0]);
@@ -311,7 +297,6 @@ static void wrapped_lines(void **state) {
 }
 
 static void choices(void **state) {
-    (void)state;
     static const char *const words[] = {"a", "bc", "d", "e"};
     static const char *const expected[] = {"", "a", "a or bc", "a, bc or d", "a, bc, d or e"};
     ts_arena *arena = ts_arena_new();
@@ -362,7 +347,6 @@ static void utf8(void **state) {
         {"\xf5\x80\x80\x80", 0},
         {"\xff", 0},
     };
-    (void)state;
     ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_text text = ts_text_begin(arena);
@@ -389,7 +373,6 @@ static void cut(void **state) {
         {"a\xc3\xa4\xe2\x82\xac.", 4, 3, "a.."},
         {"\xc3\xa4\xff\xf0\x90\x80\x80.", 4, 3, "\xc3\xa4.."},
     };
-    (void)state;
     ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         assert_int_equal(ts_text_characters(rows[i].text), rows[i].characters);
@@ -401,7 +384,6 @@ static void cut(void **state) {
 /* Names without control bytes are themselves, others a copy. */
 static void names_in_one_line(void **state) {
     static const char kept[] = "a ~\xc3\xa4\x80.tsim", broken[] = "\x1f a\nb\x7f\xc3\xa4\x01";
-    (void)state;
     ts_arena *arena = ts_arena_new();
     assert_ptr_equal(ts_text_one_line(arena, kept), kept);
     assert_string_equal(ts_text_one_line(arena, broken), "? a?b?\xc3\xa4?");
@@ -423,7 +405,6 @@ static void ended_lines(void **state) {
         {79, "aaaaaaaaa ..\n"},
         {95, "aaaaaaaaa ..\n"},
     };
-    (void)state;
     ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_text text = ts_text_begin(arena);
@@ -436,7 +417,6 @@ static void ended_lines(void **state) {
 }
 
 static void escaped(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_text text = ts_text_begin(arena);
     ts_text_add_escaped(&text, "<a b=\"c\"> & \xc3\xa4\xff\x01\x1f\t\n\r \x7f");
@@ -445,7 +425,6 @@ static void escaped(void **state) {
 }
 
 static void json_quotes(void **state) {
-    (void)state;
     static const struct {
         const char *text, *quoted;
     } rows[] = {

@@ -94,7 +94,6 @@ static void take(world *w, int semaphore, int64_t count, int64_t cycle) {
 }
 
 static void what_came_is_waited_for(void **state) {
-    (void)state;
     world *w = open_world();
     assert_int_equal(come(w, 64, 64, 1, 30, 0), 0);
     assert_int_equal(accessed(w, 0, 64, true, 70), 0);
@@ -123,7 +122,6 @@ static void what_came_is_waited_for(void **state) {
 }
 
 static void what_came_first_is_taken_first(void **state) {
-    (void)state;
     world *w = open_world();
     for (int i = 0; i < 4; i++) assert_int_equal(come(w, 64 * i, 64, i < 2 ? 64 : 1, 10 + i, 0), 0);
     take(w, 0, 63, 20);
@@ -140,7 +138,6 @@ static void what_came_first_is_taken_first(void **state) {
 }
 
 static void two_that_come_to_one_place(void **state) {
-    (void)state;
     world *w = open_world();
     assert_int_equal(come(w, 0, 64, 1, 10, 0), 0);
     assert_int_equal(come(w, 64, 64, 1, 11, 0), 0);
@@ -152,7 +149,6 @@ static void two_that_come_to_one_place(void **state) {
 
 /* A write is in order when its sender knew of the last use. */
 static void uses_of_which_the_sender_knew(void **state) {
-    (void)state;
     for (int64_t known = 48; known < 54; known++) {
         world *w = open_world();
         assert_int_equal(accessed(w, 0, 64, false, 51), 0);
@@ -175,7 +171,6 @@ static void uses_of_which_the_sender_knew(void **state) {
 
 /* Of several uses the latest is told of. */
 static void the_latest_use(void **state) {
-    (void)state;
     world *w = open_world();
     accessed(w, 0, 4, false, 50);
     accessed(w, 32, 4, true, 55);
@@ -199,7 +194,6 @@ static ts_in_flight own_transfer(world *w, int which, int64_t at, int64_t cycle)
 
 /* What lies beside a use is not used: not behind what was waited for, nor behind what a transfer reads. */
 static void neighbours_of_a_use(void **state) {
-    (void)state;
     world *w = open_world();
     assert_int_equal(come(w, 64, 64, 1, 30, 0), 0);
     take(w, 0, 1, 40);
@@ -216,7 +210,6 @@ static void neighbours_of_a_use(void **state) {
 }
 
 static void transfers_of_the_device_itself(void **state) {
-    (void)state;
     world *w = open_world();
     assert_int_equal(come(w, 64, 64, 1, 30, 0), 0);
     for (int which = 1; which < 3; which++)
@@ -252,7 +245,6 @@ static void transfers_of_the_device_itself(void **state) {
 }
 
 static void what_a_device_knows(void **state) {
-    (void)state;
     world *w = open_world();
     const int64_t *known = ts_arrivals_known(w->arrivals, 7);
     assert_true(known[0] == -1 && known[OWN] == 7 && known[2] == -1);
@@ -277,7 +269,6 @@ static void what_a_device_knows(void **state) {
 }
 
 static void cores_that_meet(void **state) {
-    (void)state;
     world *w = open_world(), *other = open_world();
     const int64_t known[DEVICES] = {5, 6, 3};
     ts_arrivals_come(other->arrivals, &(ts_arrival){.semaphore = 3, .by = 1, .known = known});
@@ -301,7 +292,6 @@ static void signal_by(world *w, int64_t by) {
 }
 
 static void signals_between_writes(void **state) {
-    (void)state;
     world *w = open_world();
     signal_by(w, 2);
     assert_int_equal(come(w, 0, 64, 1, 30, 0), 0);
@@ -329,7 +319,6 @@ static int64_t told(world *w, int64_t by, int64_t known) {
 }
 
 static void a_semaphore_that_is_read(void **state) {
-    (void)state;
     world *w = open_world();
     const int64_t *known = ts_arrivals_known(w->arrivals, 0);
     ts_arrivals_look(w->arrivals, 1);
@@ -356,7 +345,6 @@ static void a_semaphore_that_is_read(void **state) {
 }
 
 static void without_a_sanitizer(void **state) {
-    (void)state;
     ts_arrivals_free(NULL);
     ts_arrivals_access(NULL, NULL);
     ts_arrivals_start(NULL, NULL);

@@ -6,7 +6,6 @@
 static const ts_source source = {"a.tsim", "", 0}, other_source = {"b.tsim", "", 0};
 
 static void equal_places_are_one_finding(void **state) {
-    (void)state;
     ts_findings *f = test_calloc(1, sizeof *f);
     ts_location a = {&source, 3, 5}, b = {&source, 4, 5}, c = {&source, 3, 6}, d = {&other_source, 3, 5},
                 none = {0};
@@ -35,7 +34,6 @@ static void equal_places_are_one_finding(void **state) {
 }
 
 static void the_list_has_an_end(void **state) {
-    (void)state;
     ts_findings *f = test_calloc(1, sizeof *f);
     for (int i = 0; i < TS_FINDINGS_MOST; i++)
         assert_non_null(
@@ -51,7 +49,6 @@ static void the_list_has_an_end(void **state) {
 }
 
 static void some_kinds_only_warn(void **state) {
-    (void)state;
     ts_findings *f = test_calloc(1, sizeof *f);
     ts_location at = {&source, 1, 1};
     ts_findings_add(f, TS_FINDING_CONTROL, at, at, 0);
@@ -72,7 +69,6 @@ static void some_kinds_only_warn(void **state) {
 }
 
 static void places(void **state) {
-    (void)state;
     ts_instruction instruction = {.source = &source, .line = 8, .column = 9};
     ts_transfer transfer = {.source_text = &source, .line = 10, .column = 11};
     ts_location place = ts_location_of(&instruction), dma = ts_location_of_transfer(&transfer);

@@ -40,7 +40,6 @@ static void send(ts_semaphore_account *account, char event) {
 }
 
 static void a_semaphore_that_is_not_0(void **state) {
-    (void)state;
     static const char *const names[] = {"a"};
     const ts_code code = {.semaphore_count = 1, .semaphore_names = names};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -63,7 +62,6 @@ static void a_semaphore_that_is_not_0(void **state) {
 
 /* A program without a text: each semaphore is told all the same; and the core is named. */
 static void many_semaphores_without_lines(void **state) {
-    (void)state;
     static const char *const names[] = {"a", "b", "c"};
     const ts_code code = {.semaphore_count = 3, .semaphore_names = names};
     const int64_t values[] = {2, 0, 5};
@@ -81,7 +79,6 @@ static void many_semaphores_without_lines(void **state) {
 }
 
 static void a_transfer_under_way(void **state) {
-    (void)state;
     ts_findings *f = test_calloc(1, sizeof *f);
     ts_left_transfer(f, &transfers[1], -1, 40, 50);
     ts_left_transfer(f, &transfers[0], 1, 40, 50);

@@ -91,7 +91,6 @@ static const struct {
 };
 
 static void registers_that_nothing_has_written(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof fresh / sizeof fresh[0]; i++) {
         world w;
         open_world(&w, fresh[i].text, NULL);
@@ -162,7 +161,6 @@ static const struct {
 };
 
 static void numbers_over_32_bits(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof wraps / sizeof wraps[0]; i++) {
         world w;
         open_world(&w, wraps[i].text, NULL);
@@ -189,7 +187,6 @@ static void numbers_over_32_bits(void **state) {
 }
 
 static void the_first_register_too(void **state) {
-    (void)state;
     world w;
     open_world(&w, "sadd s0 s4 s5\nvst [0+s0] v1", NULL);
     w.sregs[4] = INT32_MAX;
@@ -203,7 +200,6 @@ static void the_first_register_too(void **state) {
 
 /* Of what is unknown nobody says that it did not fit; of what it is added to, all the same. */
 static void unknown_numbers_are_not_judged(void **state) {
-    (void)state;
     world w, first;
     open_world(&first, "v2s s4 v1", NULL);
     ts_unknown *unknown = ts_unknown_new(first.arena, &first.code, SREGS, 64);

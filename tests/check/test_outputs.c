@@ -70,7 +70,6 @@ static int64_t byte_of(int64_t row, int64_t column) { return (row / 8 * 1024 + r
 /* ---- Inputs ---- */
 
 static void transfers_into_an_input(void **state) {
-    (void)state;
     world *w = open_world();
     ts_in_flight good = in_flight(w, 0, 0), bad = in_flight(w, 1, 0);
     ts_outputs_start(&w->all, &good);
@@ -85,7 +84,6 @@ static void transfers_into_an_input(void **state) {
 }
 
 static void stores_into_an_input(void **state) {
-    (void)state;
     static const ts_instruction sst = {.opcode = TS_OP_sst, .source = &source, .line = 9, .column = 1};
     static const struct {
         ts_space_kind space;
@@ -128,7 +126,6 @@ static const struct {
 };
 
 static void the_index_of_what_was_not_written(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
         world *w = open_world();
         ts_space *smem = w->spaces[TS_SPACE_SMEM];
@@ -158,7 +155,6 @@ static const struct {
 };
 
 static void undefined_values_that_are_sent(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof undefined / sizeof undefined[0]; i++) {
         world *w = open_world();
         ts_in_flight t = in_flight(w, 0, undefined[i].from_row);
@@ -183,7 +179,6 @@ static void undefined_values_that_are_sent(void **state) {
 
 /* A scalar has no index, and a vector one number. */
 static void undefined_values_of_few_dims(void **state) {
-    (void)state;
     static const struct {
         const char *shape;
         int64_t size, word;
@@ -237,7 +232,6 @@ static ts_poison *stored(world *w, const ts_instruction *origin) {
 }
 
 static void the_store_that_left_it(void **state) {
-    (void)state;
     static const ts_instruction vadd = {.opcode = TS_OP_vadd_f32, .mask = -1, .source = &source, .line = 7};
     static const struct {
         int64_t row;
@@ -269,7 +263,6 @@ static void the_store_that_left_it(void **state) {
 }
 
 static void elements_that_were_never_written(void **state) {
-    (void)state;
     world *w = open_world();
     ts_space *hbm = w->spaces[TS_SPACE_HBM], *smem = w->spaces[TS_SPACE_SMEM];
     ts_location where = {&source, 2, 1};

@@ -154,7 +154,6 @@ static void undefine(world *w, int word, uint32_t bits) {
 /* ---- VMEM ---- */
 
 static void loads(void **state) {
-    (void)state;
     world *w = open_world();
     undefine(w, 5, 0x18);
     undefine(w, 1023, 0x80000000);
@@ -178,7 +177,6 @@ static void loads(void **state) {
 }
 
 static void loads_under_a_mask(void **state) {
-    (void)state;
     world *w = open_world();
     undefine(w, 5, 0x18);
     undefine(w, 6, 1);
@@ -192,7 +190,6 @@ static void loads_under_a_mask(void **state) {
 }
 
 static void stores(void **state) {
-    (void)state;
     world *w = open_world();
     undefine(w, 5, 0x18);
     undefine(w, 130, 1);
@@ -212,7 +209,6 @@ static void stores(void **state) {
 }
 
 static void stores_under_a_mask(void **state) {
-    (void)state;
     world *w = open_world();
     undefine(w, 5, 0x18);
     undefine(w, 300, 3);
@@ -236,7 +232,6 @@ static world *with_undefined(void) {
 }
 
 static void an_undefined_mask(void **state) {
-    (void)state;
     world *w = with_undefined();
     EXPECT_M(w, 1, "5:ffffffff");
     EXPECT_M(w, 0, "");
@@ -253,7 +248,6 @@ static void an_undefined_mask(void **state) {
 /* ---- Vregs ---- */
 
 static void results(void **state) {
-    (void)state;
     world *w = with_undefined();
     run(w, "vadd.i32 v2 v0 v1");
     EXPECT_V(w, 2, "5:ffffffff");
@@ -272,7 +266,6 @@ static void results(void **state) {
 }
 
 static void results_under_a_mask(void **state) {
-    (void)state;
     world *w = with_undefined();
     w->vmasks[5] = 0x0f;
     run(w, "vneg.f32 v2 v1 ?m0");
@@ -290,7 +283,6 @@ static void results_under_a_mask(void **state) {
 }
 
 static void the_first_undefined_source_is_the_cause(void **state) {
-    (void)state;
     world *w = open_world();
     undefine(w, 5, 1);
     undefine(w, 1030, 1);
@@ -308,7 +300,6 @@ static void shift_left(uint32_t *d, const uint32_t *a, const uint32_t *b, const 
 
 /* The function of the instruction is given its scalar, 0 where it has none. */
 static void moves(void **state) {
-    (void)state;
     world *w = with_undefined();
     const uint32_t number = 4;
     ts_poison_operands operands = {.instruction = &w->lines[0],
@@ -329,7 +320,6 @@ static void moves(void **state) {
 /* ---- Scalars ---- */
 
 static void scalars(void **state) {
-    (void)state;
     world *w = with_undefined();
     undefine(w, 1024, 2);
     run(w, "vld v2 [1024]\nv2s s1 v1\nv2s s2 v2");
@@ -352,7 +342,6 @@ static void scalars(void **state) {
 }
 
 static void words_of_smem(void **state) {
-    (void)state;
     world *w = open_world();
     ts_space_mark_poison(w->smem, 3 * 32 + 31, 1);
     run(w, "sld s1 [3]\nsld s2 [2]\nsld s3 [4]");
@@ -368,7 +357,6 @@ static void words_of_smem(void **state) {
 }
 
 static void what_steers_is_told(void **state) {
-    (void)state;
     world *w = open_world();
     undefine(w, 0, 1);
     run(w, "vld v1 [0]\nv2s s3 v1\nsadd s2 s3 1\nvld v2 [0+s3+s1]\nbr.eq s1 s2 @0\nsem.read s4 e0+s3:4");
@@ -396,7 +384,6 @@ static void what_steers_is_told(void **state) {
 
 /* v1 and v2 change places: the new v1 is kept aside, and copied when v2 has been written; s1 and s2 as well. */
 static void results_that_are_kept_aside(void **state) {
-    (void)state;
     world *w = with_undefined();
     undefine(w, 1024, 4);
     run(w, "vld v2 [1024]\nv2s s2 v2");
@@ -425,7 +412,6 @@ static void results_that_are_kept_aside(void **state) {
 }
 
 static void units_keep_their_own(void **state) {
-    (void)state;
     world *w = with_undefined();
     uint32_t words[TS_VREG_WORDS] = {[9] = 6};
     char text[64];

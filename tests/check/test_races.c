@@ -102,7 +102,6 @@ static void wait_for(world *w, int64_t count) {
 /* ---- Accesses of the core ---- */
 
 static void accesses_that_do_not_wait(void **state) {
-    (void)state;
     world *w = open_world(1);
     start(w, 3, 4096, 8192, 64, 10);
     assert_int_equal(accessed(w, w->vmem, 8192, 8196, false), 1);
@@ -125,7 +124,6 @@ static void accesses_that_do_not_wait(void **state) {
 
 /* 32 bytes disturb each other. */
 static void a_granule_at_each_end(void **state) {
-    (void)state;
     world *w = open_world(1);
     start(w, 0, 0, 8200, 100, 10); /* granules 8192 .. 8319 */
     assert_int_equal(accessed(w, w->vmem, 8188, 8192, false), 0);
@@ -140,7 +138,6 @@ static void a_granule_at_each_end(void **state) {
 }
 
 static void a_wait_ends_it(void **state) {
-    (void)state;
     world *w = open_world(1);
     ts_in_flight *a = start(w, 0, 0, 8192, 64, 10);
     wait_for(w, 1); /* cannot be, as it is not complete */
@@ -165,7 +162,6 @@ static void a_wait_ends_it(void **state) {
 
 /* What is added by hand must be taken as well. */
 static void signals_that_are_no_transfers(void **state) {
-    (void)state;
     static const ts_instruction add = {.opcode = TS_OP_sem_add};
     world *w = open_world(1);
     complete(w->races, start(w, 0, 0, 8192, 64, 10), 0);
@@ -178,7 +174,6 @@ static void signals_that_are_no_transfers(void **state) {
 }
 
 static void margins(void **state) {
-    (void)state;
     world *w = open_world(1);
     ts_in_flight *a = start(w, 0, 0, 8192, 64, 10);
     complete(w->races, a, 30);
@@ -201,7 +196,6 @@ static void margins(void **state) {
 /* ---- Of transfers ---- */
 
 static void transfers_that_meet(void **state) {
-    (void)state;
     world *w = open_world(1);
     static const struct {
         int64_t from, to; /* of 64 bytes, while a transfer goes from 4096 to 8192 of the same memory */
@@ -248,7 +242,6 @@ static void transfers_that_meet(void **state) {
 
 /* Of many granules, which begin and end anywhere in a word of them. */
 static void long_transfers(void **state) {
-    (void)state;
     enum { AT = 32768 + 32, LONG = 16384 };
     static const struct {
         int64_t to, bytes;
@@ -281,7 +274,6 @@ static void long_transfers(void **state) {
 
 /* An access of many bytes sees the few that are touched; and holes that meet holes are no race. */
 static void transfers_with_holes(void **state) {
-    (void)state;
     world *w = open_world(1);
     const ts_plan *first = plan_of(w->arena, "u8[4]{0}", 0, "u8[4] S[4:4096]", 8192);
     issue(w->races, &(ts_in_flight){.what = &w->transfers[0], .plan = first, .src = w->hbm, .dst = w->vmem});
@@ -307,7 +299,6 @@ static void transfers_with_holes(void **state) {
 
 /* Rows of 32 bytes every 64 leave a granule between them; every 63 none. */
 static void a_granule_between_rows_is_free(void **state) {
-    (void)state;
     static const struct {
         const char *to;
         int count;
@@ -338,7 +329,6 @@ static ts_in_flight *started(world *w, int transfer, const ts_space *src, int64_
 
 /* Another core has written hbm 4096 from cmem 8192 and waits for it, or does not. */
 static void transfers_of_another_core(void **state) {
-    (void)state;
     static const struct {
         bool waited, barrier;
         int64_t from, to; /* a transfer of this core, from hbm to cmem */
@@ -403,7 +393,6 @@ static void transfers_of_another_core(void **state) {
 
 /* What was written is written over: the trail names who was last, and keeps what others left beside it. */
 static void a_trail_of_several(void **state) {
-    (void)state;
     world *w = open_world(2);
     static const int64_t places[] = {4096, 4096 + 128, 65536, 4096};
     for (int i = 0; i < 4; i++) {
@@ -428,7 +417,6 @@ static void a_trail_of_several(void **state) {
 }
 
 static void one_core_leaves_no_trail(void **state) {
-    (void)state;
     world *w = open_world(1), *other = open_world(1);
     ts_left_send(&w->accounts[0], &w->transfers[0], 1);
     complete(w->races, started(w, 0, w->vmem, 0, w->hbm, 4096), 20);
@@ -467,7 +455,6 @@ static void mark_elements(const ts_shape *shape, int64_t base, const int64_t *be
 
 /* Every granule of an element is known, and none that is more than a granule from one. */
 static void the_bytes_of_a_slice(void **state) {
-    (void)state;
     uint64_t seed = 7;
     for (int round = 0; round < rounds(300, 40); round++) {
         world *w = open_world(1);
@@ -511,7 +498,6 @@ static void the_bytes_of_a_slice(void **state) {
 
 /* Backwards: steps below 0. */
 static void a_reversed_layout(void **state) {
-    (void)state;
     static const struct {
         const char *flat, *reversed;
         int64_t last, hole; /* the byte of index 0; one in a granule without elements, -1: there is none */

@@ -76,7 +76,6 @@ static bool meet(const oracle *a, const oracle *b) {
 static oracle sides[2];
 
 static void random_transfers(void **state) {
-    (void)state;
     uint64_t seed = 5;
     int met = 0, most = rounds(300, 40);
     for (int round = 0; round < most; round++) {
@@ -103,7 +102,6 @@ static void random_transfers(void **state) {
 
 /* Rows that run backwards, near to each other and far, and steps that leave gaps of a granule or less. */
 static void backwards_and_gaps(void **state) {
-    (void)state;
     static const char *const rows[][2] = {
         {"f32[8,64] lambda i, j: [i * 64 + 63 - j]", "f32[8,64]"},
         {"f32[8,64] lambda i, j: [i * 640 + 63 - j]", "f32[8,64]"},
@@ -131,7 +129,6 @@ static void backwards_and_gaps(void **state) {
 
 /* Another memory's bytes, and no bytes at all, meet nothing. */
 static void of_other_memories(void **state) {
-    (void)state;
     uint64_t words[2] = {3, 1};
     const ts_space *const one = (const ts_space *)&words[0], *const two = (const ts_space *)&words[1];
     const ts_reach a = {one, 0, 65, words}, same = {one, 64, 66, (uint64_t[]){1}},

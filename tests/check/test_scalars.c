@@ -41,7 +41,6 @@ static const struct {
 };
 
 static void controls_and_values(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_code code = {.transfers = transfers, .transfer_count = 2};

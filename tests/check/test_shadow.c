@@ -88,7 +88,6 @@ static void set(vregs *v, int word, const uint32_t *from) {
 }
 
 static void each_rule_by_words(void **state) {
-    (void)state;
     static const int places[] = {0, 129, TS_VREG_WORDS - 1};
     static vregs shadows, values;
     static uint32_t result[TS_VREG_WORDS];
@@ -125,7 +124,6 @@ static void reduced(ts_shadow_rule rule, uint32_t shadow, uint32_t *result) {
 }
 
 static void a_reduction_spreads_over_its_row_or_column(void **state) {
-    (void)state;
     uint32_t lanes[TS_VREG_WORDS], sublanes[TS_VREG_WORDS], carry[TS_VREG_WORDS];
     reduced(RULE(LANES), 0x100, lanes);
     reduced(RULE(SUBLANES), 0x100, sublanes);
@@ -161,7 +159,6 @@ static const struct {
 };
 
 static void each_row_has_the_operands_of_its_rule(void **state) {
-    (void)state;
     const unsigned vectors = 1u << TS_OPERAND_VREG | 1u << TS_OPERAND_VMASK;
     for (int op = 0; op < TS_OP_COUNT; op++) {
         const ts_opcode_info *info = ts_opcode_get((ts_opcode)op);

@@ -66,7 +66,6 @@ static const struct {
 };
 
 static void what_is_unknown_and_what_is_refused(void **state) {
-    (void)state;
     static const char begins[] = "s1 is unknown when only time is modelled: it comes from a vector";
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_arena *arena = ts_arena_new();
@@ -91,7 +90,6 @@ static void what_is_unknown_and_what_is_refused(void **state) {
 
 /* A counter that goes on from an unknown start: each time round its own value is the cause. */
 static void a_loop_names_where_it_began(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_code first = {.name = "test"}, round = first, last = first;
     ts_error err = {0};
@@ -108,7 +106,6 @@ static void a_loop_names_where_it_began(void **state) {
 }
 
 static void instructions_without_scalars_cost_nothing(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         bool asked;

@@ -92,7 +92,6 @@ static void end(fixture *f) {
     ".tensor a vmem f32[8,128]{1,0:T(8,128)}\n.tensor b vmem f32[2,8,128]{2,1,0:T(8,128)}\n.sem s, t\n"
 
 static void cores_have_their_own_and_share_the_rest(void **state) {
-    (void)state;
     fixture f;
     begin(&f, "tpu-v4", ".cores 2\n" TENSORS ".tensor c cmem f32[8,128]{1,0:T(8,128)}\nnop\n");
     make(&f);
@@ -110,7 +109,6 @@ static void cores_have_their_own_and_share_the_rest(void **state) {
 
 /* Each tensor of HBM by itself; of VMEM all, from byte 0 on. */
 static void tensors_are_held(void **state) {
-    (void)state;
     fixture f;
     begin(&f, "tpu-v4", ".cores 2\n" TENSORS "nop\n");
     make(&f);
@@ -132,7 +130,6 @@ static void tensors_are_held(void **state) {
 }
 
 static void tensors_need_their_memory(void **state) {
-    (void)state;
     fixture f;
     ts_error err = {0};
     begin(&f, "tpu-v4", ".tensor c cmem f32[8,128]{1,0:T(8,128)}\n" TENSORS "nop\n");
@@ -168,7 +165,6 @@ static int64_t issued(const fixture *f, int core, int bundle) {
 
 /* Of each core a bundle a cycle; where two are due core 0 goes first, and may go on alone while none can see it. */
 static void each_core_is_told_of(void **state) {
-    (void)state;
     fixture f;
     begin(&f, "tpu-v4", ".cores 2\n nop\n nop\n nop\n");
     make(&f);
@@ -182,7 +178,6 @@ static void each_core_is_told_of(void **state) {
 
 /* Of one core, and of two that are there in cycle 0, it takes as long. */
 static void a_barrier_comes_first(void **state) {
-    (void)state;
     static const char *const texts[] = {" barrier\n nop\n", ".cores 2\n barrier\n nop\n"};
     int64_t next[CORES];
     for (int i = 0; i < 2; i++) {
@@ -200,7 +195,6 @@ static void a_barrier_comes_first(void **state) {
 
 /* Core 1 comes late by the bundles that core 0 jumps over, less a cycle or more. All go on together. */
 static void a_barrier_waits_for_the_last(void **state) {
-    (void)state;
     static const char *const late[] = {"", " nop\n", " nop\n nop\n nop\n nop\n"};
     int64_t lasts = 0;
     for (int n = 0; n < 3; n++) {
@@ -231,7 +225,6 @@ static int told_until(const fixture *f, int64_t cycle) {
 
 /* Steps of one event: all up to `until`, none behind it, and the same as a run. */
 static void steps_are_a_run(void **state) {
-    (void)state;
     static const char text[] =
         ".cores 2\n" TENSORS " dma a <- x[0], s\n nop\n nop\n nop\n wait s\n barrier\n nop\n nop\n";
     fixture f, g;
@@ -260,7 +253,6 @@ static void steps_are_a_run(void **state) {
 
 /* Up to a cycle, as the chips of a mesh go. */
 static void several_cores_go_up_to_a_cycle(void **state) {
-    (void)state;
     static const char text[] = ".cores 2\n" TENSORS " dma a <- x[0], s\n wait s\n barrier\n nop\n nop\n";
     fixture f, g;
     begin(&f, "tpu-v4", text);
@@ -288,7 +280,6 @@ static void several_cores_go_up_to_a_cycle(void **state) {
 
 /* Two of them at the same time, then one: the engine is busy from the first start to the last end of each group. */
 static void transfers_are_counted(void **state) {
-    (void)state;
     fixture f;
     begin(&f, "tpu-v4",
           TENSORS " dma a <- x[0], s\n dma b <- x, t\n wait s\n wait t\n dma y <- a, s\n wait s\n");
@@ -327,7 +318,6 @@ static void transfers_are_counted(void **state) {
 
 /* Where both sides have the same rank and other dims of 1, and where the ranks differ. */
 static void dims_of_1_do_not_count(void **state) {
-    (void)state;
     static const char *const copies[] = {"p <- q", "r <- q[0]", "q <- p", "q[0] <- r", "t <- u"};
     for (size_t i = 0; i < sizeof copies / sizeof *copies; i++) {
         char text[512];
@@ -352,7 +342,6 @@ static void dims_of_1_do_not_count(void **state) {
 
 /* Without values only what nobody computes may come into SMEM. */
 static void time_only_needs_what_smem_gets(void **state) {
-    (void)state;
 #define LISTS                                                                                                \
     ".tensor x hbm s32[8] in zeros\n.tensor y hbm s32[8] inout zeros\n.tensor a vmem s32[8]\n"               \
     ".tensor i smem s32[8]\n.tensor j smem s32[8]\n.sem s\n"
@@ -385,7 +374,6 @@ static void time_only_needs_what_smem_gets(void **state) {
 
 /* The oldest first; what is complete is no longer there. */
 static void those_under_way_are_listed(void **state) {
-    (void)state;
     fixture f;
     begin(&f, "tpu-v4", TENSORS " dma b <- x, t\n nop\n dma a <- x[0], s\n wait s\n wait t\n");
     make(&f);
@@ -449,7 +437,6 @@ static void check_repeated(int marked, bool complete, int more) {
 }
 
 static void transfers_are_repeated(void **state) {
-    (void)state;
     for (int more = 1; more <= 3; more += 2)
         for (int marked = 0; marked < 2; marked++)
             for (int complete = 0; complete < 2; complete++) check_repeated(marked, complete, more);
@@ -458,7 +445,6 @@ static void transfers_are_repeated(void **state) {
 /* ---- The sanitizer ---- */
 
 static void what_is_tracked(void **state) {
-    (void)state;
     for (int time_only = 0; time_only < 2; time_only++) {
         fixture f;
         begin(&f, "tpu-v4", ".cores 2\n" TENSORS "nop\n");
@@ -474,7 +460,6 @@ static void what_is_tracked(void **state) {
 
 /* What a transfer does not fill of the buffer that it renews is undefined, and nothing else. */
 static void buffers_are_renewed(void **state) {
-    (void)state;
     for (int renews = 0; renews < 2; renews++) {
         fixture f;
         begin(&f, "tpu-v4", TENSORS " dma b <- x, s\n wait s\n dma b[1, 0:4] <- x[0, 0:4], s\n wait s\n");
@@ -534,7 +519,6 @@ static const struct {
 };
 
 static void what_a_program_does_wrong_is_found(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof looked_at / sizeof *looked_at; i++) {
         fixture f;
         begin(&f, "tpu-v4", looked_at[i].text);
@@ -560,7 +544,6 @@ static void what_a_program_does_wrong_is_found(void **state) {
 
 /* Of what vectors stored it is told which store; of HBM, and of what nobody stored, that it is undefined. */
 static void undefined_outputs_are_found(void **state) {
-    (void)state;
     static const struct {
         const char *text, *other;
         int other_line;
@@ -588,7 +571,6 @@ static void undefined_outputs_are_found(void **state) {
 }
 
 static void without_values_none_is_undefined(void **state) {
-    (void)state;
     fixture f;
     begin(&f, "tpu-v4", TENSORS " dma y <- a, s\n wait s\n");
     f.config.sanitize = f.config.time_only = f.outputs[1] = true;
@@ -616,7 +598,6 @@ static int64_t end_after_transfer(int64_t delay, bool *left) {
 
 /* One that ends with the core's last cycle, or later. */
 static void a_transfer_is_left_at_the_end(void **state) {
-    (void)state;
     bool left;
     int64_t early = end_after_transfer(5, &left);
     assert_true(early < 0 && left);
@@ -648,7 +629,6 @@ static const struct {
 
 /* Of 512 bytes a cycle: a vreg's in every eighth, from the begin of the transfer to its end. */
 static void transfers_take_ports(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof ports / sizeof *ports; i++) {
         fixture f;
         begin(&f, "tpu-v4", ports[i].text);
@@ -686,7 +666,6 @@ static const struct {
 
 /* At the cycle behind the last bundle and the last transfer. */
 static void nobody_can_go_on(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof stuck / sizeof *stuck; i++) {
         fixture f;
         ts_error err = {0};
@@ -712,7 +691,6 @@ static void nobody_can_go_on(void **state) {
 
 /* Three bundles, the last in cycle 2. */
 static void a_cycle_is_the_end(void **state) {
-    (void)state;
     for (int64_t most = 1; most <= 4; most++) {
         fixture f;
         ts_error err = {0};

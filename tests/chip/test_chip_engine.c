@@ -202,7 +202,6 @@ static arrival draw_arrival(uint64_t *seed) {
 
 /* Periods that most chips do alike, each from a place of its own; the next begins soon or once memories rest. */
 static void everyone_is_told_what_an_own_engine_says(void **state) {
-    (void)state;
     for (uint64_t seed = 1, last = (uint64_t)cases(16, 4); seed <= last; seed++) {
         fixture f = open_chips(seed % 3 == 0);
         uint64_t random = seed;
@@ -244,7 +243,6 @@ static void all_go(fixture *f, const start *s, int count, int64_t apart, int64_t
 
 /* By what they do in two periods. */
 static void engines_are_as_many_as_differ(void **state) {
-    (void)state;
     static const struct {
         int64_t apart, late, gap;
         int engines;
@@ -269,7 +267,6 @@ static void engines_are_as_many_as_differ(void **state) {
 
 /* What was asked in common is asked again, for the one that asks something else. */
 static void one_that_goes_another_way_has_an_engine(void **state) {
-    (void)state;
     fixture f = open_chips(false);
     const start same[] = {{.cycle = 7, .rows = 64}}, other[] = {{.cycle = 2500, .rows = 32}},
                 third[] = {{.cycle = 2500, .rows = 16}};
@@ -282,7 +279,6 @@ static void one_that_goes_another_way_has_an_engine(void **state) {
 
 /* A chip that asks for ever, and never rests, has an engine of its own in the end; what it was told before stands. */
 static void who_asks_too_much_is_alone(void **state) {
-    (void)state;
     fixture f = open_chips(false);
     start s = {.cycle = 7, .rows = 8};
     for (int period = 0; period < 220; period++) {
@@ -295,7 +291,6 @@ static void who_asks_too_much_is_alone(void **state) {
 
 /* One that goes alone takes its engine only: the tree's other one is still that of the other chip. */
 static void who_is_alone_leaves_engines_of_others(void **state) {
-    (void)state;
     fixture f = open_chips(false);
     start s = {.cycle = 7, .rows = 8}, other = {.cycle = 1507, .rows = 16};
     for (int i = 0; i < 2; i++) go(&f, &f.chips[i], &s, 1, 6);
@@ -314,7 +309,6 @@ static void who_is_alone_leaves_engines_of_others(void **state) {
 
 /* When those that asked an engine are gone, another chip has it, unless a transfer is still under way. */
 static void engines_outlive_their_chips(void **state) {
-    (void)state;
     for (int busy = 0; busy < 2; busy++) {
         fixture f = open_chips(false);
         start s = {.cycle = 7, .rows = 8};
@@ -333,7 +327,6 @@ static void engines_outlive_their_chips(void **state) {
 
 /* Of 64 rows of 512 bytes in bursts of 32, a quarter each; the bytes behind what is passed over lie where they do. */
 static void what_is_passed_over_is_not_written(void **state) {
-    (void)state;
     enum { QUARTER = 64 * 512 / 4 / 32 };
     static const struct {
         bool passed[4];
@@ -361,7 +354,6 @@ static void what_is_passed_over_is_not_written(void **state) {
 }
 
 static void exact_chips_simulate_all_channels(void **state) {
-    (void)state;
     fixture f = open_chips(true);
     assert_false(chip_engine_is_part(f.chips[0].shared));
     assert_false(chip_engine_is_part(f.chips[0].alone));
@@ -369,7 +361,6 @@ static void exact_chips_simulate_all_channels(void **state) {
 }
 
 static void unlike_memories_are_not_shared(void **state) {
-    (void)state;
     ts_hbm_config hbm = hbm2;
     ts_dma_config dma = plain_dma;
     ts_dma_machine other = {&dma, &hbm, HBM2_KHZ, NULL};

@@ -34,7 +34,6 @@ static const ts_chip_counters counters = {
 };
 
 static void operations(void **state) {
-    (void)state;
     static const struct {
         const char *set;
         ts_energy_op op;
@@ -81,7 +80,6 @@ static void operations(void **state) {
 
 /* 15 cycles of 1.5 GHz are 10 ns: so long every pseudo channel stands by, with every row closed. */
 static void standby(void **state) {
-    (void)state;
     static const char *const sets[] = {"hbm.controller.refresh=none", "chip.clock.sustained=1.5 GHz"};
     ts_arena *arena = ts_arena_new();
     const ts_machine *machine = machine_of(arena, sets, 2);

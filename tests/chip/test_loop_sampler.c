@@ -159,7 +159,6 @@ static void same_counts(const char *name, const ts_chip_counters *a, const ts_ch
 
 /* Under ASan all are sampled, and one is simulated. */
 static void counts_are_those_of_the_whole(void **state) {
-    (void)state;
     for (int i = 0; i < (int)(sizeof loops / sizeof *loops); i++) {
         outcome quick = go("tpu-v5e", loops[i].text, false, INT64_MAX);
         assert_true(quick.good && quick.result.chip.estimated);
@@ -179,7 +178,6 @@ static void counts_are_those_of_the_whole(void **state) {
 }
 
 static void cores_are_sampled_together(void **state) {
-    (void)state;
     for (int i = 0; i < (int)(sizeof shared / sizeof *shared); i++) {
         outcome quick = go("tpu-v4", shared[i].text, false, INT64_MAX);
         if (!quick.good) print_error("%s: line %d: %s\n", shared[i].name, quick.err.line, quick.err.message);
@@ -197,7 +195,6 @@ static void cores_are_sampled_together(void **state) {
 
 /* Walked, these would take a minute. */
 static void a_thousand_times_longer_does_not_take_as_long(void **state) {
-    (void)state;
     static const struct {
         int cores, times;
         const char *end;
@@ -233,7 +230,6 @@ static const char *const faults[] = {
 };
 
 static void what_goes_wrong_late_is_the_same(void **state) {
-    (void)state;
     for (int i = 0; i < (int)(sizeof faults / sizeof *faults); i++) {
         outcome quick = go("tpu-v5e", faults[i], false, INT64_MAX);
         assert_false(quick.good);
@@ -249,7 +245,6 @@ static void what_goes_wrong_late_is_the_same(void **state) {
 }
 
 static void a_run_that_is_too_long_is_a_fault(void **state) {
-    (void)state;
     outcome o = go("tpu-v5e", loops[0].text, false, 2000000);
     assert_false(o.good);
     assert_non_null(strstr(o.err.message, "has not halted after 2000000 cycles"));

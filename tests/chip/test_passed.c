@@ -41,7 +41,6 @@ static void begin(fixture *f) {
 
 /* The first sample ends with the second chunk. */
 static void samples_come_first(void **state) {
-    (void)state;
     fixture f;
     begin(&f);
     for (int i = 0; i <= SAMPLES; i++) {
@@ -56,7 +55,6 @@ static void samples_come_first(void **state) {
 
 /* One that is not alone begins no sample, and ends none. */
 static void others_are_no_samples(void **state) {
-    (void)state;
     fixture f;
     begin(&f);
     for (int i = 0; i < 3 * SAMPLES; i++, f.cycle += 100) {
@@ -69,7 +67,6 @@ static void others_are_no_samples(void **state) {
 }
 
 static void half_of_the_peak_is_not_little(void **state) {
-    (void)state;
     static const struct {
         int64_t bytes[3], cycles[3];
         bool may[3];
@@ -94,7 +91,6 @@ static void half_of_the_peak_is_not_little(void **state) {
 
 /* Of n bytes the n / 512th part of what a sample had; time without requests is not of it. */
 static void it_counts_for_the_average(void **state) {
-    (void)state;
     fixture f;
     begin(&f);
     simulate(f.hbm, f.stream, &f.p, SAMPLES + 1, &f.cycle);
@@ -125,7 +121,6 @@ static void it_counts_for_the_average(void **state) {
 
 /* No rows are open for longer than the run. */
 static void rows_are_open_no_longer_than_there_is_time(void **state) {
-    (void)state;
     passed p = {
         .cycle = 50, .stats = {.open_cycles = 1000000}, .simulated = {512, 100}, .passed = {512, 100}};
     ts_hbm_stats stats = {.end_cycle = 7};

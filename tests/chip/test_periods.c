@@ -31,7 +31,6 @@ static side open_warm(const ts_dma_machine *on) {
 
 /* In a 16th of the interval; the more bytes there are, the fewer parts: those of half of it are moved in each. */
 static void phases_are_parts_of_the_interval(void **state) {
-    (void)state;
     static const struct {
         int rows, cycle, phases, part;
     } rows[] = {
@@ -53,7 +52,6 @@ static void phases_are_parts_of_the_interval(void **state) {
 }
 
 static void without_refresh_there_are_no_phases(void **state) {
-    (void)state;
     ts_hbm_config hbm = hbm2;
     hbm.refresh = TS_HBM_REFRESH_NONE;
     const ts_dma_machine on = {&plain_dma, &hbm, HBM2_KHZ, NULL};
@@ -65,7 +63,6 @@ static void without_refresh_there_are_no_phases(void **state) {
 
 /* Also how many messages are to come tells periods apart. */
 static void messages_are_part_of_it(void **state) {
-    (void)state;
     static const start eight = {0, 8, true};
     side s = open_warm(&side_machine);
     for (int64_t count = 1; count <= 2; count++) {
@@ -83,7 +80,6 @@ static void messages_are_part_of_it(void **state) {
 
 /* So many cycles after the end of the one before, which may count for others, and once so many bytes are simulated. */
 static void memories_rest_before_it(void **state) {
-    (void)state;
     for (int k = 0; k < 4; k++) {
         int early = k % 2, skipped = k / 2 * PERIOD;
         side s = open_on(&side_machine, false);
@@ -110,7 +106,6 @@ static void memories_rest_before_it(void **state) {
 
 /* Each time 64 starts and ends more, until all are. */
 static void so_many_steps_are_added_at_once(void **state) {
-    (void)state;
     ts_dma_config dma = plain_dma;
     dma.descriptors = MANY;
     const ts_dma_machine on = {&dma, &hbm2, HBM2_KHZ, NULL};
@@ -129,7 +124,6 @@ static void so_many_steps_are_added_at_once(void **state) {
 
 /* Where it ends otherwise than it did, its steps are no longer kept. */
 static void ends_are_noted_once(void **state) {
-    (void)state;
     static const struct {
         int64_t done;
         int member;
@@ -151,7 +145,6 @@ static void ends_are_noted_once(void **state) {
 
 /* Of a transfer until the next one starts, when it was latest, none was complete. */
 static void the_latest_start_is_noted(void **state) {
-    (void)state;
     static const int later[] = {30, 50, 40};
     side s = open_warm(&side_machine);
     int64_t most = 0;
@@ -168,7 +161,6 @@ static void the_latest_start_is_noted(void **state) {
 
 /* What was recalled to be complete, and is not when the rest is simulated, is so before the next period. */
 static void what_was_told_too_early_ends_with_the_period(void **state) {
-    (void)state;
     static const start little = {0, 4, false}, much = {0, 400, false};
     side s = open_warm(&side_machine);
     for (int k = 1; k <= 2; k++) {
@@ -194,7 +186,6 @@ static void what_was_told_too_early_ends_with_the_period(void **state) {
 
 /* Two at a time, each with its own end. */
 static void what_came_is_told_once(void **state) {
-    (void)state;
     static const start eight = {0, 8, true};
     side s = open_on(&side_machine, true);
     for (int64_t round = 0; round < 3; round++) {
@@ -224,7 +215,6 @@ static void what_came_is_told_once(void **state) {
 /* ---- Counts ---- */
 
 static void bytes_are_those_in_hbm(void **state) {
-    (void)state;
     static const struct {
         const char *src, *dst;
         bool reads, writes;

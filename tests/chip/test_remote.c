@@ -194,7 +194,6 @@ static void fill(fixture *f, int tensor) {
 }
 
 static void slices_come_in_their_place(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof sent / sizeof *sent; i++) {
         char text[512];
         snprintf(text, sizeof text, TENSORS DEVICE " dma %s, s, r device=1\n wait s\n halt\nother: wait r\n",
@@ -244,7 +243,6 @@ static void slices_come_in_their_place(void **state) {
 
 /* Of 100 words a row what lies between the rows does not go along; f32 go as they lie and are bf16 there. */
 static void other_shapes_come_too(void **state) {
-    (void)state;
     static const char text[] =
         ".tensor p vmem f32[8,100]{1,0:T(8,128)}\n.tensor q vmem f32[8,100]{1,0}\n"
         ".tensor h vmem bf16[8,100]{1,0}\n.sem none, s, r\n" DEVICE
@@ -283,7 +281,6 @@ static void other_shapes_come_too(void **state) {
 
 /* Into HBM it is written chunk by chunk, and there once all is. */
 static void chunks_are_written_as_they_come(void **state) {
-    (void)state;
     fixture f;
     ts_error err = {0};
     begin(&f,
@@ -320,7 +317,6 @@ static void chunks_are_written_as_they_come(void **state) {
 
 /* Without values there is nothing to hold. */
 static void time_only_carries_no_bytes(void **state) {
-    (void)state;
     fixture f;
     begin(&f, TENSORS DEVICE " dma y <- x, s, r device=1\n wait s\n halt\nother: wait r\n");
     f.sides[0].config.time_only = f.sides[1].config.time_only = true;
@@ -337,7 +333,6 @@ static void time_only_carries_no_bytes(void **state) {
 
 /* A message that came is used for the next that fits into it. */
 static void messages_are_used_again(void **state) {
-    (void)state;
     static const char *const answers[] = {"y <- x", "y[0:7] <- x[0:7]", "y[0:6] <- x[0:6]",
                                           "y[0:1] <- x[0:1]"};
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
@@ -367,7 +362,6 @@ static void messages_are_used_again(void **state) {
 /* ---- Signals ---- */
 
 static void signals_are_messages(void **state) {
-    (void)state;
     fixture f;
     begin(&f, TENSORS DEVICE " nop\n sem.signal r, 5, 1\n halt\nother: wait r, 5\n");
     make(&f);
@@ -394,7 +388,6 @@ static void signals_are_messages(void **state) {
 
 /* The sender knows itself up to now, and of others what they have told it. */
 static void what_is_known_goes_along(void **state) {
-    (void)state;
     fixture f;
     begin(&f, TENSORS DEVICE " sem.signal r, 1, 1\n wait r\n halt\nother: wait r\n sem.signal r, 1, 0\n");
     f.sides[0].config.sanitize = f.sides[1].config.sanitize = true;
@@ -413,7 +406,6 @@ static void what_is_known_goes_along(void **state) {
 
 /* What one core was told by another device, the other knows behind a barrier. */
 static void a_barrier_tells_the_other_core(void **state) {
-    (void)state;
     for (int told = 0; told < 2; told++) {
         char text[512];
         fixture f;
@@ -440,7 +432,6 @@ static void a_barrier_tells_the_other_core(void **state) {
 
 /* What is undefined comes so, also where a message held something else before. */
 static void undefined_values_come_so(void **state) {
-    (void)state;
     fixture f;
     begin(&f, TENSORS DEVICE " dma y <- x, s, r device=1\n wait s\n wait r\n halt\n"
                              "other: wait r\n dma x <- z, s, r device=0\n wait s\n");
@@ -494,14 +485,12 @@ static void check_cycles(bool ends_at_once) {
 }
 
 static void a_chip_goes_up_to_a_cycle(void **state) {
-    (void)state;
     check_cycles(false);
     check_cycles(true);
 }
 
 /* It says how long nothing happens: less than half of the cycles are asked for. */
 static void quiet_cycles_are_known(void **state) {
-    (void)state;
     fixture f;
     begin(&f, TENSORS " dma y <- x, s\n wait s\n");
     make(&f);
@@ -513,7 +502,6 @@ static void quiet_cycles_are_known(void **state) {
 }
 
 static void too_many_cycles_are_an_error(void **state) {
-    (void)state;
     for (int64_t most = 2; most <= 3; most++) {
         fixture f;
         ts_error err = {0};

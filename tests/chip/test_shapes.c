@@ -68,7 +68,6 @@ static const struct {
 };
 
 static void they_make_the_same_accesses_up_to_a_shift(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         ts_arena *arena = ts_arena_new();
         shapes *all = TS_NEW(arena, shapes);
@@ -90,7 +89,6 @@ static void they_make_the_same_accesses_up_to_a_shift(void **state) {
 
 /* Also a hash of both halves: two numbers, of which each tells them apart. */
 static void both_numbers_tell_them_apart(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         ts_arena *arena = ts_arena_new();
         shapes *all = TS_NEW(arena, shapes);
@@ -105,7 +103,6 @@ static void both_numbers_tell_them_apart(void **state) {
 
 /* One of so many boxes that they are not looked at is like no other, itself included. */
 static void many_boxes_are_like_no_other(void **state) {
-    (void)state;
     static const transfer many = {
         "f32[56,5760]{1,0:T(8,128)}", "f32[56,5760]{1,0:T(7,90)}", 56, 5760, 0, 0, READS, 0, 1};
     ts_arena *arena = ts_arena_new();

@@ -46,7 +46,6 @@ static const start usual[STARTS] = {{0, 16, false}, {40, 8, true}, {90, 4, false
 
 /* The first is simulated, the second recorded. */
 static void what_comes_again_is_recalled(void **state) {
-    (void)state;
     static const start rows[][STARTS] = {
         {{0, 16, false}, NONE, NONE},
         {{0, 8, true}, NONE, NONE},
@@ -65,7 +64,6 @@ static void what_comes_again_is_recalled(void **state) {
 
 /* What the core does otherwise is simulated from there on, and recalled when it comes once more. */
 static void what_goes_on_otherwise_is_simulated(void **state) {
-    (void)state;
     static const start rows[][STARTS] = {
         {{0, 16, false}, {41, 8, true}, {90, 4, false}}, /* another cycle */
         {{0, 16, false}, {40, 9, true}, {90, 4, false}}, /* another shape */
@@ -84,7 +82,6 @@ static void what_goes_on_otherwise_is_simulated(void **state) {
 
 /* One that starts behind the first's end: the end was recalled, the rest is simulated. */
 static void starts_behind_an_end_are_simulated(void **state) {
-    (void)state;
     enum { BETWEEN = 700 };
     static const start two[STARTS] = {{0, 16, false}, {1, 64, true}, NONE},
                        three[STARTS] = {{0, 16, false}, {1, 64, true}, {BETWEEN, 4, false}};
@@ -101,7 +98,6 @@ static void starts_behind_an_end_are_simulated(void **state) {
 /* ---- The engine's limits, and cycles that are passed over ---- */
 
 static void descriptors_are_counted(void **state) {
-    (void)state;
     side s = side_open(1);
     for (int i = 0; i < plain_dma.descriptors; i++) {
         assert_true(traffic_can_start(s.t));
@@ -116,7 +112,6 @@ static void descriptors_are_counted(void **state) {
 }
 
 static void plans_have_arenas_that_are_used_again(void **state) {
-    (void)state;
     side s = side_open(1);
     ts_arena *first = traffic_arena(s.t);
     assert_ptr_equal(traffic_arena(s.t), first);
@@ -137,7 +132,6 @@ static void plans_have_arenas_that_are_used_again(void **state) {
 
 /* A kind that the engine cannot do is refused, and nothing is under way. */
 static void what_the_engine_cannot_do_is_told(void **state) {
-    (void)state;
     static const ts_dma_config none = {.queues = 1, .descriptors = 1, .loop_dims = 4, .access_bytes = 64};
     const ts_dma_machine weak = {&none, &hbm2, HBM2_KHZ, NULL};
     ts_error err = {0};
@@ -152,7 +146,6 @@ static void what_the_engine_cannot_do_is_told(void **state) {
 
 /* Of refreshes of all banks, every 3.9 us; in it each of 16 pseudo channels moves 32 bytes in 2 ns. */
 static void the_interval_of_refreshes_is_in_core_cycles(void **state) {
-    (void)state;
     static const struct {
         ts_hbm_refresh refresh;
         int ticks_per_ck;
@@ -178,7 +171,6 @@ static void the_interval_of_refreshes_is_in_core_cycles(void **state) {
 /* ---- Counting for more ---- */
 
 static void what_is_repeated_counts_so_often(void **state) {
-    (void)state;
     enum { TIMES = 3, SKIPPED = TIMES * PERIOD };
     static const int64_t reads = (16 + 4) * ROW / BURST, writes = 8 * ROW / BURST;
     twins t = open_twins();
@@ -203,7 +195,6 @@ static void what_is_repeated_counts_so_often(void **state) {
 
 /* Also what is under way, whether its end is known or not. */
 static void what_is_under_way_is_repeated_later(void **state) {
-    (void)state;
     for (int known = 0; known < 2; known++) {
         side s = side_open(1), plain = side_open(1);
         side_begin(&s, &usual[0], 7);
@@ -223,7 +214,6 @@ static void what_is_under_way_is_repeated_later(void **state) {
 }
 
 static void what_is_exact_is_no_estimate(void **state) {
-    (void)state;
     side s = {.arena = ts_arena_new()};
     s.t = traffic_new(s.arena, &side_machine, true);
     traffic_share(s.t, TRAFFIC_SIMULATED_BYTES, NULL);
@@ -260,7 +250,6 @@ static void feed_rows(side *s, int64_t incoming, const start *what, int64_t cycl
 
 /* Alone, and before or behind the end of a transfer. */
 static void arrivals_end_in_their_order(void **state) {
-    (void)state;
     static const start eight = {0, 8, true};
     side plain = side_open(1);
     side_begin(&plain, &usual[0], 0);
@@ -295,7 +284,6 @@ static void arrivals_end_in_their_order(void **state) {
 
 /* Their writes are recalled with the busy period. */
 static void arrivals_do_not_end_what_is_recalled(void **state) {
-    (void)state;
     static const start eight = {0, 8, true};
     side s = side_open(TRAFFIC_SIMULATED_BYTES);
     int64_t ends[5], came[5];
@@ -324,7 +312,6 @@ static void arrivals_do_not_end_what_is_recalled(void **state) {
 /* In a recalled busy period whose second transfer always started before the first ended: what ends by then is what came, also in
  * the very cycle of that start. */
 static void arrivals_end_before_an_end_is_known(void **state) {
-    (void)state;
     static const start one = {0, 1, true};
     int in_that_cycle = 0;
     for (int at = 0; at <= usual[1].at; at++) {
@@ -349,7 +336,6 @@ static void arrivals_end_before_an_end_is_known(void **state) {
 /* Little that comes alone is passed over once there are samples of it, and counts as if it were written; not if all is
  * simulated, or before so many bytes are. */
 static void little_that_comes_is_passed_over(void **state) {
-    (void)state;
     enum { ARRIVALS = 40, SAMPLES = 16 };
     static const start one = {0, 1, true};
     for (int k = 0; k < 3; k++) {

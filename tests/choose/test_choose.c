@@ -41,7 +41,6 @@ static ts_choose_result chosen(const ts_choose_request *request) {
 /* ---- Uses ---- */
 
 static void uses_are_read(void **state) {
-    (void)state;
     const ts_choose_request r = request_of("f32[4,5,6]", "dma, reduce:2,stream,reduce : 0, dma:vmem>hbm");
     assert_int_equal(r.use_count, 5);
     const ts_use_kind kinds[] = {TS_USE_DMA, TS_USE_REDUCE, TS_USE_STREAM, TS_USE_REDUCE, TS_USE_DMA};
@@ -72,7 +71,6 @@ static const struct {
 };
 
 static void wrong_uses_are_refused(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         ts_choose_request request = {.machine = machine, .shape = parse_shape(arena, "f32[4,5,6]")};
         ts_source source = {"uses", wrong[i].uses, strlen(wrong[i].uses)};
@@ -83,7 +81,6 @@ static void wrong_uses_are_refused(void **state) {
 }
 
 static void a_scalar_has_no_dim_to_sum(void **state) {
-    (void)state;
     ts_choose_request request = {.machine = machine, .shape = parse_shape(arena, "f32[]")};
     ts_source source = {"uses", "reduce:0", 8};
     ts_error err = {0};
@@ -116,7 +113,6 @@ static const struct {
 };
 
 static void layouts_are_enumerated(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof listed / sizeof listed[0]; i++) {
         const ts_choose_request request = {.machine = machine, .combine = listed[i].combine};
         const ts_shape *shape = parse_shape(arena, listed[i].shape);
@@ -139,7 +135,6 @@ static void layouts_are_enumerated(void **state) {
 }
 
 static void too_many_are_refused(void **state) {
-    (void)state;
     static const struct {
         const char *shape, *error;
     } rows[] = {
@@ -168,7 +163,6 @@ static const ts_candidate *find(const ts_choose_result *r, const char *text) {
 
 /* The fewest bytes are the best to transfer; what cannot be the best is cut, unless one asks for all. */
 static void the_best_is_first(void **state) {
-    (void)state;
     ts_choose_request request = request_of("f32[1000,3]", "dma");
     const ts_choose_result some = chosen(&request);
     request.exhaustive = true;
@@ -211,7 +205,6 @@ static int64_t order_of(const ts_candidate *a, const ts_candidate *b) {
 /* Of those that take as long: fewer bytes, then tiles that compilers make, then the rule's and the tensor's own, then
  * row-major. Of those that were cut bytes are third. */
 static void rows_are_in_order(void **state) {
-    (void)state;
     static const struct {
         const char *shape, *uses;
         bool exhaustive;
@@ -241,7 +234,6 @@ static void rows_are_in_order(void **state) {
 
 /* The HBM's energy is that of each transfer, and of standing by while the core works alone. */
 static void energy_is_of_all_uses(void **state) {
-    (void)state;
     static const struct {
         const char *uses;
         int transfers;
@@ -265,7 +257,6 @@ static void energy_is_of_all_uses(void **state) {
 
 /* What is asked about is priced, however bad; a layout of its own is one more. */
 static void the_tensor_s_own_is_priced(void **state) {
-    (void)state;
     ts_choose_request request = request_of("f32[1000,3]{1,0:T(8,128)}", "dma");
     ts_choose_result r = chosen(&request);
     assert_true(r.priced == 5 && r.cut == 3);
@@ -280,7 +271,6 @@ static void the_tensor_s_own_is_priced(void **state) {
 
 /* Transfers, and the core beside them: the slower counts, with its limiter. */
 static void the_slower_side_counts(void **state) {
-    (void)state;
     ts_choose_request request = request_of("f32[512,512]", "dma");
     request.exhaustive = true;
     const ts_choose_result once = chosen(&request);
@@ -302,7 +292,6 @@ static void the_slower_side_counts(void **state) {
 
 /* Orders of the major dims that change nothing are one row. */
 static void rows_that_are_alike_are_one(void **state) {
-    (void)state;
     ts_choose_request request = request_of("f32[2,3,8,128]", "dma");
     request.exhaustive = true;
     const ts_choose_result r = chosen(&request);
@@ -317,7 +306,6 @@ static void rows_that_are_alike_are_one(void **state) {
 }
 
 static void what_does_not_fit_is_dropped(void **state) {
-    (void)state;
     ts_choose_request request = request_of("f32[1000000,3]{0,1:T(4,128)S(1)}", "stream");
     const ts_choose_result r = chosen(&request);
     assert_int_equal(r.enumerated, 8);
@@ -357,7 +345,6 @@ static ts_candidate priced(const ts_choose_request *request, const ts_shape *sha
 
 /* From 64 MiB on a price is that of twice as much and of less, to within 2 % (choose_price.c). */
 static void large_transfers_are_extended(void **state) {
-    (void)state;
     ts_choose_request request = request_of("f32[26000,1024]{1,0:T(8,128)}", "dma");
     const ts_candidate large = priced(&request, request.shape);
     request.exact = true;
@@ -372,7 +359,6 @@ static void large_transfers_are_extended(void **state) {
 
 /* From a memory to itself: to where the memory aligns what comes behind. */
 static void copies_go_behind_their_source(void **state) {
-    (void)state;
     ts_choose_request request = request_of("f32[1000,300]{1,0:T(8,128)}", "dma:hbm>hbm");
     const int64_t bytes = request.shape->bytes;
     ts_error err = {0};
@@ -395,7 +381,6 @@ static void copies_go_behind_their_source(void **state) {
 
 /* The bound counts each end that is in HBM, and the core beside transfers. */
 static void bounds_add_up(void **state) {
-    (void)state;
     static const struct {
         const char *uses;
         int transfers, kernels;
@@ -431,7 +416,6 @@ static const struct {
 };
 
 static void a_layout_lies_in_place_or_behind(void **state) {
-    (void)state;
     const ts_choose_request request = {.machine = machine};
     for (size_t i = 0; i < sizeof rooms / sizeof rooms[0]; i++) {
         ts_text text = ts_text_begin(arena);
@@ -450,7 +434,6 @@ static void a_layout_lies_in_place_or_behind(void **state) {
 
 /* Behind itself, too: 62 MB and 77 MB are more than the 134 MB of VMEM. */
 static void a_layout_lies_behind_its_own(void **state) {
-    (void)state;
     const ts_choose_request request = {.machine = machine};
     choose_pricer p = pricer_of(&request);
     p.program =
@@ -465,7 +448,6 @@ static void a_layout_lies_behind_its_own(void **state) {
 
 /* What a run says where it does not end is no limit that was reached. */
 static void a_run_that_fails(void **state) {
-    (void)state;
     const ts_choose_request request = {.machine = machine, .program = "a.tsim"};
     choose_pricer p = pricer_of(&request);
     p.program = assemble_text(arena, machine,
@@ -485,7 +467,6 @@ static void a_run_that_fails(void **state) {
 
 /* Of its own layout a program takes what a run takes; it is cut where it reaches the limit. */
 static void a_run_is_cut_at_its_limit(void **state) {
-    (void)state;
     const ts_choose_request request = {.machine = machine, .program = "a.tsim"};
     choose_pricer p = pricer_of(&request);
     p.program =
@@ -588,7 +569,6 @@ static void assert_wins(const ts_choose_request *request, const ts_choose_result
 }
 
 static void assumed_figures_are_moved(void **state) {
-    (void)state;
     const ts_machine *usual = machine;
     for (size_t i = 0; i < sizeof moved / sizeof moved[0]; i += (size_t)stride(1, 4)) {
         machine = ts_machine_load(NULL, arena, moved[i].machine);
@@ -660,7 +640,6 @@ static int64_t cycles_of(choose_core *core, const char *shape, int dim, const ch
 }
 
 static void kernels_fit_the_layout(void **state) {
-    (void)state;
     choose_core core = {.arena = arena, .machine = machine};
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
         const char *limiter;
@@ -673,7 +652,6 @@ static void kernels_fit_the_layout(void **state) {
 
 /* Twice as much takes twice as long, but for what a kernel begins and ends with; from half of VMEM on exactly. */
 static void kernels_take_their_vregs(void **state) {
-    (void)state;
     static const char *const sizes[][2] = {
         {"f32[4096,512]{1,0:T(8,128)}", "f32[8192,512]{1,0:T(8,128)}"},
         {"bf16[4096,512]{1,0:T(8,128)(2,1)}", "bf16[8192,512]{1,0:T(8,128)(2,1)}"},
@@ -698,7 +676,6 @@ static void kernels_take_their_vregs(void **state) {
 }
 
 static void a_type_without_arithmetic(void **state) {
-    (void)state;
     const ts_choose_request request = request_of("f64[16,128]", "stream");
     ts_error err = {0};
     ts_choose_result result;
@@ -720,7 +697,6 @@ static ts_choose_request of_program(const char *tensor) {
 }
 
 static void a_program_s_tensor(void **state) {
-    (void)state;
     ts_choose_request request = of_program("x");
     const ts_choose_result some = chosen(&request);
     request.exhaustive = true;
@@ -737,7 +713,6 @@ static void a_program_s_tensor(void **state) {
 }
 
 static void programs_and_tensors_that_are_not(void **state) {
-    (void)state;
     static const struct {
         const char *tensor, *error;
     } rows[] = {
@@ -770,7 +745,6 @@ static const char *file_of(const char *text) {
 
 /* A layout without tiles is one of its own, though its elements lie as tiles of 8 rows have them. */
 static void a_program_s_tensor_without_tiles(void **state) {
-    (void)state;
     const char *path = file_of(".tensor x hbm f32[2,3,8,128]{3,2,1,0}\n" FETCH);
     ts_choose_request request = request_of(NULL, "");
     request.program = path;
@@ -790,7 +764,6 @@ static void a_program_s_tensor_without_tiles(void **state) {
 
 /* In VMEM an instruction may address it: any of a bundle, of any bundle. */
 static void words_that_are_addressed(void **state) {
-    (void)state;
     static const struct {
         const char *bundles;
         int line; /* 0: none addresses x */
@@ -907,7 +880,6 @@ static ts_candidate candidate_of(const ts_choose_request *request, const told *t
 }
 
 static void winners_of_told_lists(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof contests / sizeof contests[0]; i++) {
         ts_machine one = *machine; /* of that figure alone */
         ts_choose_request request =

@@ -130,7 +130,6 @@ static void assert_work(size_t row, const ts_core_counters *c) {
 }
 
 static void sums_are_of_all_values(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++) {
         ts_arena *scratch = ts_arena_new();
         const choose_core core = {.arena = scratch, .machine = v5e, .dtype = sums[i].dtype};
@@ -161,7 +160,6 @@ static const struct {
 };
 
 static void a_pass_writes_what_it_read(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof passes / sizeof passes[0]; i++) {
         ts_arena *scratch = ts_arena_new();
         ts_dtype dtype = passes[i].dtype;
@@ -239,7 +237,6 @@ static ts_machine machine_with(int64_t vregs, ts_machine_memory *vmem) {
 }
 
 static void sums_are_as_long_as_the_dim(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof amounts / sizeof amounts[0]; i++) {
         ts_machine_memory vmem;
         const ts_machine small = machine_with(amounts[i].most, &vmem);
@@ -265,7 +262,6 @@ static void sums_are_as_long_as_the_dim(void **state) {
 
 /* A group of sums needs room, too, behind half of a small VMEM. */
 static void a_vmem_of_a_few_vregs(void **state) {
-    (void)state;
     ts_machine_memory vmem;
     const ts_machine small = machine_with(1, &vmem);
     choose_core core = {.arena = arena, .machine = &small, .dtype = TS_DTYPE_F32};
@@ -281,7 +277,6 @@ static void a_vmem_of_a_few_vregs(void **state) {
 
 /* The same kernel is run once, another anew. */
 static void a_kernel_is_run_once(void **state) {
-    (void)state;
     static const struct {
         const char *shape;
         int dim, runs;
@@ -307,7 +302,6 @@ static void a_kernel_is_run_once(void **state) {
 
 /* Nothing takes no time; and what the vector unit cannot add is not modelled, however little of it there is. */
 static void nothing_to_add(void **state) {
-    (void)state;
     choose_core core = {.arena = arena, .machine = v5e, .dtype = TS_DTYPE_F32};
     const ts_choose_use use = {TS_USE_REDUCE, 0, NULL, NULL};
     ts_error err = {0};

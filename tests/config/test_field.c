@@ -66,7 +66,6 @@ static bool read(ts_error *err, ts_arena *arena, const char *text, const char *o
 }
 
 static void reads_a_struct(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     thing got;
@@ -115,7 +114,6 @@ static void reads_a_struct(void **state) {
 
 /* What is accepted, and how it is printed back. */
 static void prints_canonically(void **state) {
-    (void)state;
     static const struct {
         const char *override, *printed;
     } cases[] = {
@@ -166,7 +164,6 @@ static void prints_canonically(void **state) {
 }
 
 static void refuses_values(void **state) {
-    (void)state;
 #define INTEGER "an integer from 1 to 64, a power of two"
 #define SIZE    "a size such as 16 KiB from 0 B to 1 TiB"
 #define CLOCK   "a frequency such as 1.5 GHz from 0.001 MHz to 9 GHz"
@@ -240,7 +237,6 @@ static void refuses_values(void **state) {
 }
 
 static void refuses_files(void **state) {
-    (void)state;
     static const struct {
         const char *text, *expected;
     } cases[] = {

@@ -63,7 +63,6 @@ static void expect_refusal(const char *name, ts_error_kind kind, const char *exp
 }
 
 static void merges_builtins(void **state) {
-    (void)state;
     expect_tree("alpha", "x=1 m=(a=1 b=2)");
     expect_tree("beta", "x=1 m=(a=1 b=3 c=4) y=5");
     expect_tree("gamma", "x=1 m=(b=3 c=4) y=5");
@@ -72,7 +71,6 @@ static void merges_builtins(void **state) {
 #define NAMES "alpha, beta, gamma, loop-1, loop-2, outside, list, none, typo"
 
 static void refuses_builtins(void **state) {
-    (void)state;
     expect_refusal(
         "bata", TS_ERROR_INPUT,
         "error: no machine is called 'bata', and it is no path of a file: the built-in ones are " NAMES
@@ -150,7 +148,6 @@ static void loads_files(void **state) {
 }
 
 static void parses_overrides(void **state) {
-    (void)state;
     static const struct {
         const char *text, *expected;
     } rows[] = {

@@ -23,7 +23,6 @@ static void print_tree(ts_text *out, const ts_tree *node) {
 }
 
 static void reads_trees(void **state) {
-    (void)state;
     static const struct {
         const char *text, *tree;
     } rows[] = {
@@ -66,7 +65,6 @@ static void expect_refusal(const char *text, size_t length, const char *expected
 }
 
 static void refuses(void **state) {
-    (void)state;
     static const struct {
         const char *text, *expected;
     } rows[] = {
@@ -104,7 +102,6 @@ static void refuses(void **state) {
 
 /* Aliases of aliases: 10 x 10 x 10 x 10 values from a few lines. */
 static void bounds_expansion(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_text text = ts_text_begin(arena);
     ts_text_add(&text, "a: &a [0,0,0,0,0,0,0,0,0,0]\n");
@@ -121,7 +118,6 @@ static void bounds_expansion(void **state) {
 
 /* Every prefix of a file is a tree or an error with a place inside it. */
 static void survives_truncation(void **state) {
-    (void)state;
     static const char text[] =
         "a: &x {b: 'c', d: \"e\\n\", f: [1, 2]}\ng: |\n  h\ni: *x # j\nk:\n  l: \xc3\xa4\n";
     for (size_t length = 0; length < sizeof text; length++) {

@@ -57,7 +57,6 @@ static const struct {
 };
 
 static void scalar_instructions_compute(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof(scalars) / sizeof(scalars[0]); i++) {
         fixture *f = fixture_new();
         assert_true(fixture_load(f, scalars[i].text));
@@ -72,7 +71,6 @@ static void scalar_instructions_compute(void **state) {
 
 /* Which core of which device it is: of a second core of device 5 of 2 x 3, and where there is one of each. */
 static void a_core_knows_where_it_is(void **state) {
-    (void)state;
     static const int64_t index[] = {1, 2}, size[] = {2, 3};
     static const ts_core_device device = {.id = 5, .count = 6, .axis_count = 2, .index = index, .size = size};
     static const struct {
@@ -95,7 +93,6 @@ static void a_core_knows_where_it_is(void **state) {
 }
 
 static void a_loop_counts(void **state) {
-    (void)state;
     fixture *f = fixture_new();
     ts_core_counters counters;
     fixture_do(f, "smov s1 10\nsadd s2 s2 s1\nssub s1 s1 1\nbrnz s1 @1");
@@ -110,7 +107,6 @@ static void a_loop_counts(void **state) {
 /* ---- All reads of a bundle before its writes ---- */
 
 static void bundles_read_before_they_write(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         uint32_t s1, s2, s3;
@@ -138,7 +134,6 @@ static void bundles_read_before_they_write(void **state) {
 }
 
 static void vector_bundles_read_before_they_write(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         uint32_t v1, v2;
@@ -177,7 +172,6 @@ static void fill_vmem(fixture *f) {
 }
 
 static void loads_follow_stride_rows_and_mask(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         int word;
@@ -215,7 +209,6 @@ static void loads_follow_stride_rows_and_mask(void **state) {
 }
 
 static void stores_follow_stride_rows_and_mask(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         int word, from; /* of memory; of v1, -1: it keeps what it has */
@@ -247,7 +240,6 @@ static void stores_follow_stride_rows_and_mask(void **state) {
 }
 
 static void words_of_smem_are_moved_alone(void **state) {
-    (void)state;
     fixture *f = fixture_new();
     fixture_do(f,
                "smov s0 4 ; smov s2 5\nsst [0] 7\nsst [2] 9\nsst [1] 8\nsld s1 [1]\nsld s3 [2]\nsld s4 [0]");
@@ -274,7 +266,6 @@ static void tell(void *chip, const ts_access *access) {
 
 /* All rows of the access, and no others; together where they are one range. */
 static void accesses_are_told_row_for_row(void **state) {
-    (void)state;
     enum { WORD = 4096, ROW = 512 };
     static const int masks[] = {0xff, 0x01, 0x80, 0x3c, 0x05, 0x99};
     static uint8_t rows[sizeof told.bytes];
@@ -309,7 +300,6 @@ static void tell_smem(void *chip, const ts_access *access) {
 }
 
 static void words_of_smem_are_told_once(void **state) {
-    (void)state;
     fixture *f = fixture_new();
     memset(&told, 0, sizeof told);
     f->ports.accessed = tell_smem;
@@ -320,7 +310,6 @@ static void words_of_smem_are_told_once(void **state) {
 }
 
 static void writes_under_a_mask_keep_the_rest(void **state) {
-    (void)state;
     fixture *f = fixture_new();
     fixture_do(f, "vmov v1 3.0 ; mlanes m1 100\nvadd.f32 v1 v1 1.0 ?m1\nvsum.lane.f32 v2 v1\nvmov v3 v1 ?m1");
     assert_int_equal(fixture_vreg(f, 1)[99], ts_f32_bits(4.0f));
@@ -332,7 +321,6 @@ static void writes_under_a_mask_keep_the_rest(void **state) {
 
 /* Three vregs, none of a number; a number; a scalar register. */
 static void each_operand_has_its_place(void **state) {
-    (void)state;
     fixture *f = fixture_new();
     assert_true(fixture_load(f,
                              "smov s1 1\nsmov s2 2\nvsel v3 m1 v1 v2\nvsel v4 m1 v1 9\nvrot.lane v5 v1 s1\n"
@@ -355,7 +343,6 @@ static void each_operand_has_its_place(void **state) {
 }
 
 static void the_hosts_rounding_mode_does_not_matter(void **state) {
-    (void)state;
     fixture *f = fixture_new();
     fesetround(FE_UPWARD);
     fixture_do(f, "vmov v1 1.0 ; vmov v2 0.00000001\nvadd.f32 v3 v1 v2");
@@ -368,7 +355,6 @@ static void the_hosts_rounding_mode_does_not_matter(void **state) {
 /* ---- Transfers ---- */
 
 static void a_dma_gives_the_begins_and_the_semaphore(void **state) {
-    (void)state;
     static const ts_affine begin[3] = {{.constant = 5},
                                        {.constant = 1, .term_count = 2, .terms = {{1, 8}, {2, -1}}},
                                        {.term_count = 1, .terms = {{3, 64}}}};
@@ -419,7 +405,6 @@ static const struct {
 };
 
 static void faults_say_what_and_when(void **state) {
-    (void)state;
     static const ts_tensor tensors[1] = {
         {.name = "box", .space = TS_SPACE_VMEM, .base_bytes = 1024, .bytes = 4096}};
     for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
@@ -436,7 +421,6 @@ static void faults_say_what_and_when(void **state) {
 }
 
 static void bf16_arithmetic_needs_a_machine_that_has_it(void **state) {
-    (void)state;
     fixture *f = fixture_new();
     fixture_do(f, "vmov v1 1.0\nvpack.bf16 v1 v1 v1\nvadd.bf16 v2 v1 2.0");
     assert_int_equal(fixture_vreg(f, 2)[0], 0x40404040);
@@ -448,7 +432,6 @@ static void bf16_arithmetic_needs_a_machine_that_has_it(void **state) {
 }
 
 static void bundles_the_machine_cannot_issue_are_refused(void **state) {
-    (void)state;
     static const struct {
         const char *text, *message;
     } rows[] = {
@@ -476,7 +459,6 @@ static void bundles_the_machine_cannot_issue_are_refused(void **state) {
 }
 
 static void a_fault_points_into_the_text(void **state) {
-    (void)state;
     fixture *f = fixture_new();
     const ts_source source = {.name = "x.tsim", .text = "nop\n  sdiv s1, s2, 0\n", .length = 21};
     char text[512];

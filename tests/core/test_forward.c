@@ -192,7 +192,6 @@ static void ask(int end, int64_t bundles, bool goes) {
 }
 
 static void iterations_are_alike_as_far_as_they_do_the_same(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
         fixture *f = new_fixture();
         ask(loops[i].end, loops[i].bundles, false);
@@ -205,7 +204,6 @@ static void iterations_are_alike_as_far_as_they_do_the_same(void **state) {
 }
 
 static void others_are_looked_at_in_vain(void **state) {
-    (void)state;
     fixture *f = new_fixture();
     ask(4, 0, false);
     assert_true(fixture_load(f, "dma t9\nwait e0+s2:4\nsadd s1 s1 1\nsdiv s2 s1 10\nbr.lt s1 50 @0"));
@@ -235,7 +233,6 @@ static void check_what_follows(size_t i, int later) {
 }
 
 static void what_follows_finds_the_same_scalars(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
         check_what_follows(i, 0);
         check_what_follows(i, 70);
@@ -251,7 +248,6 @@ static void looped_at_each_entry(void *chip, int end) {
 
 /* Not what it held when the loop inside was looked at before. */
 static void a_loop_inside_reads_smem_as_it_is(void **state) {
-    (void)state;
     fixture *f = new_fixture();
     f->ports.looped = looped_at_each_entry;
     fixture_do(f, "sst [0] s6\nsmov s1 0\ndma t0\nwait e0\nsmov s3 0 ; smov s7 0\nsadd s3 s3 1 ; sld s7 "
@@ -285,7 +281,6 @@ static void looped_and_repeated(void *chip, int end) {
 
 /* Where each iteration takes as long as the one before, nothing differs from having simulated them. */
 static void repeated_iterations_count_like_simulated_ones(void **state) {
-    (void)state;
     static const char text[] = "dma t5\nwait e0\nvexp.f32 v1 v2\nvadd.f32 v3 v1 v1 ; sadd s1 s1 1\n"
                                "brnz s3 @5\nvst [0] v3\nbr.lt s1 150 @0\nvld v4 [0]\nsadd s4 s1 1";
     fixture *every = new_fixture(), *some = new_fixture();
@@ -337,7 +332,6 @@ static int64_t stalls_of(const fixture *f, int64_t *bundles) {
 
 /* Time that is more or less than its own is one of stalls, however many kinds of them there are to take it of. */
 static void time_of_others_is_stalled(void **state) {
-    (void)state;
     static const char text[] = "dma t5\nwait e0\nvexp.f32 v1 v2\nvadd.f32 v3 v1 v1 ; sadd s1 s1 1\n"
                                "brnz s3 @5\nvst [0] v3\nbr.lt s1 150 @0\n";
     static const int64_t more[] = {0, 1, 1000, -1, -1000, -1500};
@@ -368,7 +362,6 @@ static const char *const others[] = {
 };
 
 static void others_are_never_told(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         fixture *f = new_fixture();
         f->ports.looped = looped_and_repeated;
@@ -380,7 +373,6 @@ static void others_are_never_told(void **state) {
 }
 
 static void an_unknown_scalar_makes_none_alike(void **state) {
-    (void)state;
     fixture *f = new_fixture();
     ask(4, 0, false);
     fixture_do(f, "v2s s5 v1\ndma t0\nwait e0\nsadd s1 s1 1\nbr.lt s1 40 @1");
@@ -391,7 +383,6 @@ static void an_unknown_scalar_makes_none_alike(void **state) {
 
 /* Values, and stalls by instruction, are those of all iterations. */
 static void who_wants_all_gets_all(void **state) {
-    (void)state;
     for (int who = 0; who < 2; who++) {
         fixture *f = new_fixture();
         f->time_only = who == 0;

@@ -81,13 +81,11 @@ static void check_gate(const gate *g, bool latency) {
 }
 
 static void each_latency_holds_its_reader_to_the_cycle(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof(latency_gates) / sizeof(latency_gates[0]); i++)
         check_gate(&latency_gates[i], true);
 }
 
 static void each_occupancy_holds_its_unit_to_the_cycle(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof(occupancy_gates) / sizeof(occupancy_gates[0]); i++)
         check_gate(&occupancy_gates[i], false);
 }
@@ -95,7 +93,6 @@ static void each_occupancy_holds_its_unit_to_the_cycle(void **state) {
 /* ---- Single rules ---- */
 
 static void a_slot_has_as_many_units_as_slots(void **state) {
-    (void)state;
     fixture *f = new_fixture();
     f->config.limits.slots[TS_SLOT_XLU] = 2;
     f->config.occupancy_cycles[TS_LATENCY_LANE_REDUCE] = 10;
@@ -112,7 +109,6 @@ static void a_slot_has_as_many_units_as_slots(void **state) {
 }
 
 static void a_later_write_lands_later(void **state) {
-    (void)state;
     fixture *f = new_fixture();
     f->config.latency_cycles[TS_LATENCY_EUP] = 10;
     f->config.latency_cycles[TS_LATENCY_VECTOR_ALU] = 2;
@@ -123,7 +119,6 @@ static void a_later_write_lands_later(void **state) {
 }
 
 static void a_load_waits_only_for_stores_to_its_bytes(void **state) {
-    (void)state;
     fixture *f = new_fixture();
     f->config.latency_cycles[TS_LATENCY_VECTOR_STORE] = 20;
     fixture_do(f, "vst [0] v1 rows=0x0f\nvld v2 [512]\nvld v2 [0] rows=0xf0\nvld v2 [384]");
@@ -142,7 +137,6 @@ static void a_load_waits_only_for_stores_to_its_bytes(void **state) {
 
 /* As many as can be on their way: four a bundle, in each cycle of the latency. */
 static void no_store_on_its_way_is_forgotten(void **state) {
-    (void)state;
     enum { LATENCY = 3, SLOTS = 4 };
     for (int k = 0; k < LATENCY * SLOTS; k++) {
         fixture *f = new_fixture();
@@ -158,7 +152,6 @@ static void no_store_on_its_way_is_forgotten(void **state) {
 }
 
 static void the_constraint_met_last_names_the_stall(void **state) {
-    (void)state;
     fixture *f = new_fixture();
     f->config.latency_cycles[TS_LATENCY_EUP] = 5;
     f->config.latency_cycles[TS_LATENCY_VECTOR_LOAD] = 8;
@@ -169,7 +162,6 @@ static void the_constraint_met_last_names_the_stall(void **state) {
 }
 
 static void delay_and_branch_count_once(void **state) {
-    (void)state;
     fixture *f = new_fixture();
     f->config.latency_cycles[TS_LATENCY_BRANCH] = 4;
     fixture_do(f, "delay 6 ; jump @2\nhalt\ndelay 0\ndelay -5");
@@ -181,7 +173,6 @@ static void delay_and_branch_count_once(void **state) {
 }
 
 static void an_untaken_branch_costs_one_cycle(void **state) {
-    (void)state;
     fixture *f = new_fixture();
     f->config.latency_cycles[TS_LATENCY_BRANCH] = 4;
     fixture_do(f, "brnz s0 @0\nnop");
@@ -190,7 +181,6 @@ static void an_untaken_branch_costs_one_cycle(void **state) {
 }
 
 static void rows_in_one_bank_lengthen_a_strided_access(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         int issue;
@@ -222,7 +212,6 @@ static int64_t take_after_7(void *chip, int64_t cycle, int loads, int stores) {
 }
 
 static void a_port_that_serves_a_dma_is_waited_for(void **state) {
-    (void)state;
     fixture *f = new_fixture();
     f->ports.vmem_take = take_after_7;
     fixture_do(f, "vld v1 [0]\nvld v1 [0] ; vst [2048] v3");
@@ -232,7 +221,6 @@ static void a_port_that_serves_a_dma_is_waited_for(void **state) {
 }
 
 static void a_wait_ends_at_the_cycle_of_the_notice(void **state) {
-    (void)state;
     fixture *f = new_fixture();
     int semaphore;
     int64_t needed;
@@ -259,7 +247,6 @@ static void a_wait_ends_at_the_cycle_of_the_notice(void **state) {
 
 /* Of two cores, until all have come: no notice ends it. The next one is waited for again. */
 static void a_barrier_is_passed_when_it_is_told(void **state) {
-    (void)state;
     fixture *f = new_fixture();
     int semaphore = -1;
     int64_t needed;
@@ -282,7 +269,6 @@ static void a_barrier_is_passed_when_it_is_told(void **state) {
 }
 
 static void stepping_stops_before_the_cycle_and_after_a_start(void **state) {
-    (void)state;
     fixture *f = new_fixture();
     assert_true(fixture_load(f, "nop\nnop\ndma t0\nnop"));
     assert_true(ts_core_step(&f->err, f->core, 1, INT64_MAX));
@@ -405,7 +391,6 @@ static void a_naive_scoreboard_agrees(const fixture *f, uint64_t seed) {
 }
 
 static void random_programs_keep_the_rules(void **state) {
-    (void)state;
     for (uint64_t round = 1; round <= 300; round++) {
         uint64_t seed = round;
         char text[8192];
@@ -420,7 +405,6 @@ static void random_programs_keep_the_rules(void **state) {
 }
 
 static void small_steps_change_nothing(void **state) {
-    (void)state;
     uint64_t seed = 99;
     char text[8192];
     fixture *whole = new_fixture(), *parts = new_fixture();
@@ -439,7 +423,6 @@ static void small_steps_change_nothing(void **state) {
 
 /* However many stores there were before: each load waits for the one in front of it, 4 cycles. */
 static void loads_wait_however_many_stores_there_were(void **state) {
-    (void)state;
     enum { PAIRS = 40 };
     fixture *f = fixture_new();
     char text[PAIRS * 32] = "";

@@ -15,7 +15,6 @@ static bool run(fixture *f, const char *text) {
 }
 
 static void certain_ones_are_told_at_once(void **state) {
-    (void)state;
     static const char *const texts[] = {
         "jump @0",
         "nop\nbr.lt s1 10 @0",
@@ -39,7 +38,6 @@ static void certain_ones_are_told_at_once(void **state) {
 /* Each turn of these has 9 branches back, whose state is kept at the 8192nd and found again 9 later: the 912th turn
  * has begun. */
 static void the_outermost_is_named(void **state) {
-    (void)state;
     static const char *const texts[] = {
         "smov s1 0\nsadd s1 s1 1\nbr.lt s1 9 @1\njump @0",
         "sadd s1 s1 1\nbr.lt s1 9 @0\nsmov s1 0\njump @0",
@@ -60,7 +58,6 @@ static void the_outermost_is_named(void **state) {
 
 /* The one outside was gone round 8999 times and no more when the state was kept at the 16384th branch back. */
 static void the_outermost_is_one_that_still_goes(void **state) {
-    (void)state;
     fixture *f = fixture_new();
     assert_false(run(f, "sadd s1 s1 1\nnop\nbr.eq s1 9000 @1\nbr.lt s1 10000 @0"));
     assert_string_equal(f->err.message,
@@ -71,7 +68,6 @@ static void the_outermost_is_one_that_still_goes(void **state) {
 
 /* The branch is of one text, and goes back to another. */
 static void texts_are_named_that_are_not_the_branchs(void **state) {
-    (void)state;
     static const ts_source own = {.name = "own.tsim"}, other = {.name = "other.tsim"};
     for (int i = 0; i < 2; i++) {
         fixture *f = fixture_new();
@@ -88,7 +84,6 @@ static void texts_are_named_that_are_not_the_branchs(void **state) {
 }
 
 static void others_go_on(void **state) {
-    (void)state;
     static const char *const texts[] = {
         "sadd s1 s1 1\nbr.lt s1 100000 @0",
         "sld s1 [0]\nsadd s1 s1 1\nsst [0] s1\nbr.gt s1 50000 @6\nsmov s1 0\njump @0\nnop",
@@ -131,7 +126,6 @@ static bool start_and_end(ts_error *err, void *chip, const ts_core_start *told) 
 /* What is polled may come with a transfer that is under way, or was meanwhile; what is not, does not. A semaphore is
  * used up some time. */
 static void others_may_end_them(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         bool (*start)(ts_error *err, void *chip, const ts_core_start *told);
@@ -197,7 +191,6 @@ static const struct {
 };
 
 static void those_that_move_the_same_slices_are_given_up(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof loops / sizeof loops[0]; i++) {
         fixture *f = fixture_new();
         f->code.transfers = moves;
@@ -238,7 +231,6 @@ static const struct {
 };
 
 static void work_is_counted(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof works / sizeof works[0]; i++) {
         fixture *f = fixture_new();
         char text[500], expected[100], times[32];

@@ -134,7 +134,6 @@ static void check_type(const type_row *type, int edge, bool transposed) {
 }
 
 static void every_type_multiplies_in_the_stated_order(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         check_type(&types[i], 128, false);
         check_type(&types[i], 128, true);
@@ -144,7 +143,6 @@ static void every_type_multiplies_in_the_stated_order(void **state) {
 }
 
 static void the_hosts_tables_agree(void **state) {
-    (void)state;
 #ifdef TS_VECTOR_AVX2
     static float a[16 * 128], w[128 * 128], want[16 * 128], got[16 * 128];
     uint64_t seed = 5;
@@ -164,7 +162,6 @@ static void the_hosts_tables_agree(void **state) {
 }
 
 static void nan_comes_out_as_the_one_nan(void **state) {
-    (void)state;
     fixture *f = new_fixture(128, 2, 32);
     char text[4096] = "vmov v0 1.0\nvmov v64 4290772992\n"; /* 0xffc00000 */
     add_lines(text, "mxu.latch", "f32", 0, 1);
@@ -210,7 +207,6 @@ static void check_sums(const type_row *type, int edge) {
 }
 
 static void results_are_added_to_accumulators(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         check_sums(&types[i], 128);
         check_sums(&types[i], 256);
@@ -222,7 +218,6 @@ static void latch_16(char *text) {
 }
 
 static void a_tile_is_used_after_its_latency(void **state) {
-    (void)state;
     fixture *f = new_fixture(128, 2, 32);
     char text[4096] = "";
     f->config.latency_cycles[TS_LATENCY_MXU_LATCH] = 40;
@@ -247,7 +242,6 @@ static fixture *new_pushes(char *text) {
 }
 
 static void pushes_occupy_and_results_come_later(void **state) {
-    (void)state;
     char text[4096] = "";
     fixture *f = new_pushes(text);
     f->config.latency_cycles[TS_LATENCY_MXU_POP] = 5;
@@ -266,7 +260,6 @@ static void pushes_occupy_and_results_come_later(void **state) {
 }
 
 static void sums_are_there_when_results_would_be(void **state) {
-    (void)state;
     char text[4096] = "";
     fixture *f = new_pushes(text);
     strcat(text, "mxu.swap 0\nmxu.acc.f32 0 v0 7\nmxu.acc.f32 0 v0 8\nmxu.take v1 0 9\nmxu.take v1 0 "
@@ -283,7 +276,6 @@ static void sums_are_there_when_results_would_be(void **state) {
 /* Occupancy is that of 8 rows of bf16: packed rows take longer, faster types less, a half of the edge half.
  */
 static void occupancy_follows_packing_rate_and_edge(void **state) {
-    (void)state;
     static const struct {
         const char *type;
         int edge, latches, cycles;
@@ -309,7 +301,6 @@ static void occupancy_follows_packing_rate_and_edge(void **state) {
 }
 
 static void units_work_side_by_side(void **state) {
-    (void)state;
     fixture *f = new_fixture(128, 2, 32);
     char text[4096] = "";
     f->config.occupancy_cycles[TS_LATENCY_MXU_LATCH] = 8;
@@ -327,7 +318,6 @@ static void units_work_side_by_side(void **state) {
 }
 
 static void staging_lets_the_next_tile_in(void **state) {
-    (void)state;
     fixture *f = new_fixture(128, 2, 32);
     char text[8192] = "vmov v0 1.0\nvmov v1 2.0\n";
     latch_16(text);
@@ -342,7 +332,6 @@ static void staging_lets_the_next_tile_in(void **state) {
 
 /* Instructions of a bundle on one queue keep the order in which they are written. */
 static void a_bundle_keeps_the_order_of_a_unit(void **state) {
-    (void)state;
     static const struct {
         const char *bundle;
         float result;
@@ -367,7 +356,6 @@ static void a_bundle_keeps_the_order_of_a_unit(void **state) {
 
 /* Results that are added to accumulators need no room in the queue, whose 8 vregs two pushes of i8 fill. */
 static void sums_need_no_room_for_results(void **state) {
-    (void)state;
     static const char *const last[] = {"mxu.acc.i8 0 v0 1", "mxu.push.i8 0 v0"};
     for (int i = 0; i < 2; i++) {
         fixture *f = new_fixture(128, 2, 8);
@@ -381,7 +369,6 @@ static void sums_need_no_room_for_results(void **state) {
 }
 
 static void misuse_is_a_fault_or_refused(void **state) {
-    (void)state;
     static const struct {
         int tiles; /* latched into unit 0 first */
         const char *text, *message;
@@ -439,7 +426,6 @@ static void misuse_is_a_fault_or_refused(void **state) {
 /* ---- The transposer ---- */
 
 static void blocks_come_out_transposed(void **state) {
-    (void)state;
     fixture *f = new_fixture(128, 2, 32);
     char text[4096] = "";
     for (int i = 0; i < 16; i++) sprintf(text + strlen(text), "vtr.push.b32 v%d\n", i);
@@ -461,7 +447,6 @@ static void blocks_come_out_transposed(void **state) {
 }
 
 static void a_block_is_ready_after_its_latency(void **state) {
-    (void)state;
     fixture *f = new_fixture(128, 2, 32);
     char text[4096] = "";
     f->config.limits.slots[TS_SLOT_XLU] = 1;
@@ -479,7 +464,6 @@ static void a_block_is_ready_after_its_latency(void **state) {
 }
 
 static void two_blocks_fit(void **state) {
-    (void)state;
     fixture *f = new_fixture(128, 2, 32);
     char text[4096] = "";
     for (int i = 0; i < 33; i++) strcat(text, "vtr.push.b32 v0\n");

@@ -138,7 +138,6 @@ static void check(const multiply *m) {
 }
 
 static void undefined_elements_spoil_rows_and_columns(void **state) {
-    (void)state;
     static const struct {
         const char *type;
         int bits;
@@ -153,7 +152,6 @@ static void undefined_elements_spoil_rows_and_columns(void **state) {
 
 /* Bits of words or halves, of which a few are undefined, go where the values go. */
 static void undefined_bits_come_out_transposed(void **state) {
-    (void)state;
     static uint32_t in[EDGE_MIN * EDGE_MIN], out[EDGE_MIN * EDGE_MIN];
     for (int bits = 16; bits <= 32; bits += 16) {
         fixture *f = new_fixture(&(multiply){"f32", 32, EDGE_MIN, false});

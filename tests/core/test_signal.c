@@ -87,7 +87,6 @@ static const struct {
 };
 
 static void signals_go_to_their_device(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         fixture *f = load(rows[i].text, NULL, rows[i].is_alone);
         bool good = fixture_run(f);
@@ -104,7 +103,6 @@ static void signals_go_to_their_device(void **state) {
 }
 
 static void a_signal_says_how_much_and_when(void **state) {
-    (void)state;
     fixture *f = load("nop\nnop\nsem.signal e1 7 3", NULL, false);
     assert_true(fixture_run(f));
     assert_int_equal(seen.signal.by, 7);
@@ -116,7 +114,6 @@ static void a_signal_says_how_much_and_when(void **state) {
 
 /* By how much, not what it becomes. */
 static void changes_are_told_as_differences(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         int changes;
@@ -142,7 +139,6 @@ static void changes_are_told_as_differences(void **state) {
 }
 
 static void a_step_ends_where_others_can_see_a_change(void **state) {
-    (void)state;
     fixture *f = load("nop\nsem.signal e1 1 0\nsem.set e0 4\nsem.read s1 e0\nnop", NULL, false);
     static const int64_t ends[] = {2, 3, 5};
     for (int i = 0; i < 3; i++) {
@@ -191,7 +187,6 @@ static const struct {
 };
 
 static void remote_ends_are_found(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof transfers / sizeof transfers[0]; i++) {
         fixture *f = load(transfers[i].text, transfers[i].is_remote ? &remote : &local, false);
         bool good = fixture_run(f);
@@ -209,7 +204,6 @@ static void remote_ends_are_found(void **state) {
 
 /* What the chip refuses is a fault at the cycle of the instruction. */
 static void a_refused_start_is_told_with_its_cycle(void **state) {
-    (void)state;
     fixture *f = load("nop\nnop\ndma t0", &local, false);
     seen.refusal = "no room";
     assert_false(fixture_run(f));

@@ -43,7 +43,6 @@ static const char *const programs[] = {
 };
 
 static void cycles_are_those_with_values(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
         fixture *values = new_fixture(false), *time = new_fixture(true);
         fixture_do(values, programs[i]);
@@ -58,7 +57,6 @@ static void cycles_are_those_with_values(void **state) {
 }
 
 static void scalars_are_exact_and_vectors_untouched(void **state) {
-    (void)state;
     fixture *f = new_fixture(true);
     fixture_do(f, "smov s1 7 ; vmov v1 3\nsst [8] s1\nsld s2 [8]\nsmul s3 s2 6\nvst [0] v1");
     assert_int_equal(fixture_sreg(f, 3), 42);
@@ -111,7 +109,6 @@ static const struct {
 };
 
 static void an_unknown_that_matters_ends_the_run(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof(unknowns) / sizeof(unknowns[0]); i++) {
         fixture *f = new_fixture(true);
         bool ok = fixture_load(f, unknowns[i].text) && fixture_run(f);
@@ -123,7 +120,6 @@ static void an_unknown_that_matters_ends_the_run(void **state) {
 }
 
 static void addresses_are_still_checked(void **state) {
-    (void)state;
     fixture *f = new_fixture(true);
     assert_true(fixture_load(f, "smov s1 3\nvld v1 [0+s1/8*1024!]"));
     assert_false(fixture_run(f));

@@ -40,7 +40,6 @@ static const struct {
 };
 
 static void instructions_take_units_of_that_name(void **state) {
-    (void)state;
     fixture *f = new_fixture();
     for (int i = 0; i < TS_LATENCY_COUNT; i++) f->config.occupancy_cycles[i] = 5;
     for (size_t i = 0; i < sizeof uses / sizeof uses[0]; i++) {
@@ -64,7 +63,6 @@ static void instructions_take_units_of_that_name(void **state) {
 }
 
 static void units_are_numbered_through(void **state) {
-    (void)state;
     fixture *f = new_fixture();
     int count = ts_core_unit_count(&f->config), slots = 0;
     char names[64][32];
@@ -82,7 +80,6 @@ static void units_are_numbered_through(void **state) {
 
 /* A unit or a type of matrices that there is not keeps nothing busy. */
 static void what_there_is_not_is_not_busy(void **state) {
-    (void)state;
     fixture *f = new_fixture();
     assert_int_equal(ts_core_use_of(&f->config, first_of(f, "mxu.push.i8 2 v1")).count, 0);
     assert_int_equal(ts_core_use_of(&f->config, first_of(f, "mxu.push.i8 -1 v1")).count, 0);
@@ -92,7 +89,6 @@ static void what_there_is_not_is_not_busy(void **state) {
 }
 
 static void only_the_same_unit_keeps_an_order(void **state) {
-    (void)state;
     fixture *f = new_fixture();
     uint64_t zero = ts_core_use_of(&f->config, first_of(f, "mxu.push.i8 0 v1")).queues,
              one = ts_core_use_of(&f->config, first_of(f, "mxu.pop v1 1")).queues,
@@ -106,7 +102,6 @@ static void only_the_same_unit_keeps_an_order(void **state) {
 }
 
 static void a_port_takes_one_instruction_a_bundle(void **state) {
-    (void)state;
     static const struct {
         const char *text, *message; /* NULL: it may be */
     } rows[] = {
@@ -140,7 +135,6 @@ static int64_t least_of(fixture *f, const char *text, int times) {
 
 /* Work over units, rounded up, of what is most. */
 static void the_busiest_sets_the_bound(void **state) {
-    (void)state;
     fixture *f = new_fixture();
     for (int i = 0; i < TS_SLOT_COUNT; i++) f->config.limits.slots[i] = 2;
     assert_int_equal(least_of(f, "vadd.f32 v1 v2 v3", 1), 1);

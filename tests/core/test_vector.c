@@ -21,7 +21,6 @@ static ts_vector_function *const *tables[3] = {ts_vector_base};
 static int table_count = 1;
 
 static int find_tables(void **state) {
-    (void)state;
 #ifdef TS_VECTOR_AVX2
     if (__builtin_cpu_supports("avx2")) tables[table_count++] = ts_vector_avx2;
     if (ts_vector_has_avx512()) tables[table_count++] = ts_vector_avx512;
@@ -242,7 +241,6 @@ static void fill(uint32_t *vreg, uint32_t word) {
 }
 
 static void gives_the_stated_bits_in_every_word(void **state) {
-    (void)state;
     static uint32_t a[TS_VREG_WORDS], b[TS_VREG_WORDS], c[TS_VREG_WORDS], d[TS_VREG_WORDS];
     int wrong = 0;
     for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
@@ -270,7 +268,6 @@ static uint32_t next_random(uint64_t *seed) {
 }
 
 static void tables_agree(void **state) {
-    (void)state;
     static uint32_t in[3][TS_VREG_WORDS], want[TS_VREG_WORDS], got[TS_VREG_WORDS];
     uint64_t seed = 20240607;
     for (int round = 0, most = rounds(200, 50); round < most; round++) {
@@ -363,7 +360,6 @@ static const location_row places[] = {
 };
 
 static void moves_words_to_their_places(void **state) {
-    (void)state;
     static uint32_t a[TS_VREG_WORDS], d[TS_VREG_WORDS];
     by_place(a);
     for (size_t r = 0; r < sizeof(places) / sizeof(places[0]); r++) {
@@ -379,7 +375,6 @@ static void moves_words_to_their_places(void **state) {
 
 /* Row r of 16 has r * 128 + lane in the high half of its words, which is bf16. */
 static void packs_the_rows_of_two(void **state) {
-    (void)state;
     static uint32_t two[2 * TS_VREG_WORDS], d[TS_VREG_WORDS];
     for (int t = 0; t < table_count; t++) {
         for (int i = 0; i < 2 * TS_VREG_WORDS; i++) two[i] = (uint32_t)i << 16;
@@ -399,7 +394,6 @@ static uint32_t field_of(int line, int lane, int bits) {
 
 /* Fields of twice the size from two vregs, as the masks are packed too. */
 static void packs_rows_of_fields(void **state) {
-    (void)state;
     static uint32_t two[2 * TS_VREG_WORDS], d[TS_VREG_WORDS];
     static const struct {
         ts_opcode op;
@@ -431,7 +425,6 @@ static void packs_rows_of_fields(void **state) {
 }
 
 static void unpacks_rows_of_fields(void **state) {
-    (void)state;
     static uint32_t a[TS_VREG_WORDS], d[TS_VREG_WORDS];
     static const struct {
         ts_opcode op;
@@ -467,7 +460,6 @@ static float halve(const float *values, int count) {
 }
 
 static void adds_in_the_stated_order(void **state) {
-    (void)state;
     static uint32_t a[TS_VREG_WORDS], d[TS_VREG_WORDS];
     static float values[TS_VREG_WORDS];
     uint64_t seed = 7;
@@ -489,7 +481,6 @@ static void adds_in_the_stated_order(void **state) {
 }
 
 static void f32_reductions_pass_nan_and_order_zeros(void **state) {
-    (void)state;
     static uint32_t a[TS_VREG_WORDS], d[TS_VREG_WORDS];
     fill(a, 0);
     a[77] = MINUS(0);
@@ -522,7 +513,6 @@ static uint16_t nearest_bf16(double exact) {
 }
 
 static void bf16_sums_and_products_are_rounded_once(void **state) {
-    (void)state;
     static uint32_t a[TS_VREG_WORDS], b[TS_VREG_WORDS], sum[TS_VREG_WORDS], product[TS_VREG_WORDS];
     uint64_t seed = 3;
     for (int round = 0; round < 200; round++) {
@@ -544,7 +534,6 @@ static void bf16_sums_and_products_are_rounded_once(void **state) {
 
 /* Every bf16 through the EUP: what the f32 function gives, rounded by the base library. */
 static void bf16_functions_round_the_f32_result(void **state) {
-    (void)state;
     static const ts_opcode pairs[][2] = {
         {TS_OP_vexp_bf16, TS_OP_vexp_f32},     {TS_OP_vlog_bf16, TS_OP_vlog_f32},
         {TS_OP_vtanh_bf16, TS_OP_vtanh_f32},   {TS_OP_vrcp_bf16, TS_OP_vrcp_f32},
@@ -580,7 +569,6 @@ static void threefry_reference(const uint32_t counter[2], const uint32_t key[2],
 }
 
 static void random_bits_are_threefry(void **state) {
-    (void)state;
     static uint32_t counters[TS_VREG_WORDS], d[TS_VREG_WORDS];
     uint32_t out[2];
     threefry_reference((uint32_t[]){~0u, ~0u}, (uint32_t[]){~0u, ~0u}, out);

@@ -60,7 +60,6 @@ static const char *const types[] = {"f32", "bf16", "s8"};
 enum { LAYOUTS = sizeof layouts / sizeof layouts[0], TYPES = sizeof types / sizeof types[0], PAIRS = 60 };
 
 static void parts_add_up(void **state) {
-    (void)state;
     uint64_t seed = SEED;
     int skipped = 0;
     for (int i = 0, most = cases(PAIRS, 6); i < most; i++) {
@@ -91,7 +90,6 @@ static void parts_add_up(void **state) {
 
 /* Without HBM everything is the engine's: 4 MiB at 64 bytes a cycle to copy, and what the kind takes more. */
 static void engine_alone(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_dma_config dma = plain_dma;
     dma.bytes_per_cycle[TS_DMA_COPY] = 64;
@@ -115,7 +113,6 @@ static void engine_alone(void **state) {
 
 /* The pins of the HBM move useful bytes, padding and waste alike. */
 static void bytes_split_the_peak(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     const ts_shape *ragged = shape(arena, "f32", 1024, 64, "{1,0:T(8,128)}"),
                    *whole = shape(arena, "f32", 1024, 64, "{1,0}");
@@ -136,7 +133,6 @@ static void bytes_split_the_peak(void **state) {
 
 /* Where the engine is slow at a kind, what a copy needs are the bytes that are asked for; waste hides behind the rest. */
 static void waste_hides_behind_the_engine(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     const ts_shape *ragged = shape(arena, "f32", 1024, 64, "{1,0:T(8,128)}"),
                    *turned = shape(arena, "f32", 1024, 64, "{0,1}");
@@ -155,7 +151,6 @@ static void waste_hides_behind_the_engine(void **state) {
 
 /* Those beyond the first, where they take more than half of the fixed cost. */
 static void descriptors_limit_it(void **state) {
-    (void)state;
     static const struct {
         int loop_dims;
         int64_t rows, descriptor_ps;
@@ -184,7 +179,6 @@ static void descriptors_limit_it(void **state) {
 
 /* In 16 buses' ticks, which are cycles. */
 static void parts_of_a_program(void **state) {
-    (void)state;
     enum { U = TS_DMA_COMPONENT_USEFUL };
     static const struct {
         int64_t cycles, core, src, dst, padding, waste;
@@ -290,7 +284,6 @@ static void check_saving(int64_t part, int64_t before, int64_t after, int least_
 }
 
 static void parts_are_what_could_be_saved(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     const ts_shape *rows = shape(arena, "f32", 512, 512, "{1,0}"),
                    *turned = shape(arena, "f32", 512, 512, "{0,1}");
@@ -373,7 +366,6 @@ static int64_t count_one_by_one(ts_arena *arena, const ts_plan_box *box, ts_dma_
 enum { ROUNDS = 40 };
 
 static void runs_are_those_counted_one_by_one(void **state) {
-    (void)state;
     uint64_t seed = SEED + 1;
     int alike = 0, most = cases(ROUNDS, 12);
     for (int i = 0; i < most; i++) {
@@ -412,7 +404,6 @@ static void runs_are_those_counted_one_by_one(void **state) {
 }
 
 static void runs_of_a_tile(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     const ts_plan *plan =
         plan_of(arena, shape(arena, "f32", 8, 165, "{1,0}"), shape(arena, "f32", 8, 165, "{1,0:T(8,128)}"));

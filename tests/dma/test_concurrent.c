@@ -45,7 +45,6 @@ static outcome run(const ts_dma_config *dma, const one *what, bool exact) {
 }
 
 static void one_alone_is_as_its_price(void **state) {
-    (void)state;
     static const int ends[] = {READS, WRITES, READS | WRITES, 0};
     for (int i = 0; i < 4; i++) {
         const one what[MOST] = {{64, ends[i]}};
@@ -67,7 +66,6 @@ static void one_alone_is_as_its_price(void **state) {
 
 /* Bytes in HBM alone; all of them are on the pins, since no access meets another. */
 static void they_add_up(void **state) {
-    (void)state;
     static const one what[MOST] = {{16, READS}, {8, WRITES}, {4, READS | WRITES}, {2, 0}};
     outcome o = run(&plain_dma, what, true);
     assert_true(o.good);
@@ -91,7 +89,6 @@ static void they_add_up(void **state) {
 
 /* Of n descriptors the next starts when the first of those is complete. */
 static void others_start_as_some_end(void **state) {
-    (void)state;
     static const one what[MOST] = {{64, READS}, {8, READS}, {32, READS}, {1, READS}, {2, READS}};
     for (int descriptors = 1; descriptors <= 3; descriptors++) {
         ts_dma_config dma = plain_dma;
@@ -115,7 +112,6 @@ static void others_start_as_some_end(void **state) {
 
 /* Where each access reaches all of them alike. */
 static void a_part_of_the_channels_stands_for_all(void **state) {
-    (void)state;
     static const one what[MOST] = {{8192, READS}, {8192, WRITES}};
     ts_dma_config dma = plain_dma;
     dma.access_bytes = 1024;
@@ -130,7 +126,6 @@ static void a_part_of_the_channels_stands_for_all(void **state) {
 }
 
 static void what_the_engine_cannot_do_is_refused(void **state) {
-    (void)state;
     static const one what[MOST] = {{8, READS}};
     ts_dma_config dma = plain_dma;
     memset(dma.bytes_per_cycle, 0, sizeof dma.bytes_per_cycle);

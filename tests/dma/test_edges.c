@@ -116,7 +116,6 @@ static edge move(const moved *pair, const ts_move_options *options) {
 }
 
 static void random_pairs(void **state) {
-    (void)state;
     const char *given = getenv("TS_SEED");
     uint64_t seed = given ? strtoull(given, NULL, 10) : 11;
     ts_arena *arena = ts_arena_new();

@@ -95,7 +95,6 @@ static int64_t some_dim(uint64_t *seed, uint32_t from, uint32_t below) {
 
 /* A small memory, with maps that favour channels and banks. */
 static void skipping_is_close_to_walking(void **state) {
-    (void)state;
     uint64_t seed = SEED;
     distance d = {0};
     for (int i = 0; i < PAIRS; i += stride(4, PAIRS / SANITIZED_PAIRS)) {
@@ -115,7 +114,6 @@ static void skipping_is_close_to_walking(void **state) {
 }
 
 static void a_tpu_is_priced_within_a_hundredth(void **state) {
-    (void)state;
     static const char *const tpu_layouts[] = {"{1,0}", "{1,0:T(8,128)}", "{1,0:T(4,128)}", "{1,0:T(2,128)}"};
     ts_arena *arena = ts_arena_new();
     const ts_machine *tpu = ts_machine_load(NULL, arena, "tpu-v5e");
@@ -163,7 +161,6 @@ static void compare_on(distance *d, ts_arena *arena, const char *name, const ran
 
 /* Whatever users ask for, on all machines. */
 static void drawn_transfers_are_priced_within_a_hundredth(void **state) {
-    (void)state;
     static const char *const names[] = {"tpu-v4", "tpu-v5e", "tpu-v5p", "tpu-v6e", "tpu-v7x"};
     uint64_t seed = SEED;
     distance d = {0};
@@ -195,7 +192,6 @@ static distance compare_known(const char *what, const known_transfer *known, int
 
 /* Short ones, where a refresh more or less counts; and long copies, whose reads and writes settle slowly. */
 static void known_transfers_are_priced_within_a_hundredth(void **state) {
-    (void)state;
     static const known_transfer known[] = {
         {"tpu-v5p", "bf16[434,2186]{1,0:T(16,128)(2,1)}", "bf16[434,2186]{1,0:T(8,128)(2,1)}"},
         {"tpu-v5e", "f64[249138]{0:T(8,128)}", "f64[249138]{0:T(16,128)}"},
@@ -230,7 +226,6 @@ static void known_transfers_are_priced_within_a_hundredth(void **state) {
 
 /* Two to four times as long as from one refresh to the next. */
 static void short_transfers_are_priced_within_a_hundredth(void **state) {
-    (void)state;
     static const known_transfer known[] = {
         {"tpu-v2", "f32[748885]{0:T(8,128)}", "f32[748885]{0:T(8,128)}"},
         {"tpu-v2", "f8e5m2[33,11,29,128]{2,3,1,0:T(16,128)(4,1)}", "f8e5m2[33,11,29,128]{2,3,0,1}"},
@@ -247,7 +242,6 @@ static void short_transfers_are_priced_within_a_hundredth(void **state) {
 
 /* A slice that no access of the simulated channel is of. */
 static void a_channel_without_accesses_stands_for_none(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     const int64_t begin[] = {0, 0, 24, 63}, start[4] = {0};
     const ts_shape *src = parse_shape(arena, "s32[107,2,203,160]{3,2,1,0:T(2,128)}"),
@@ -263,7 +257,6 @@ static void a_channel_without_accesses_stands_for_none(void **state) {
 
 /* A thousand times more elements must not take a thousand times the walking. */
 static void large_tensors_are_mostly_skipped(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     int64_t dims[2] = {16384, 4096};
     const ts_shape *src = shape(arena, dims, "{1,0}"), *dst = shape(arena, dims, "{1,0:T(8,128)}");
@@ -278,7 +271,6 @@ static void large_tensors_are_mostly_skipped(void **state) {
 /* Four channels are all walked, so that only blocks can be left out; each has as many accesses as are offered
  * together (256). */
 static void blocks_that_fill_an_offer_are_left_out(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_hbm_config hbm = hbm2;
@@ -297,7 +289,6 @@ static void blocks_that_fill_an_offer_are_left_out(void **state) {
 
 /* Element by element: as a box of blocks of one. */
 static void gathers_are_skipped(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     int64_t dims[2] = {cases(2048, 512), 2000};
     const ts_shape *src = shape(arena, dims, "{1,0}"), *dst = shape(arena, dims, "{1,0:T(8,128)(*,3)}");
@@ -310,7 +301,6 @@ static void gathers_are_skipped(void **state) {
 }
 
 static void prices_kept_are_the_same(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     int64_t dims[2] = {300, 256};
@@ -334,7 +324,6 @@ static void prices_kept_are_the_same(void **state) {
 
 /* The same boxes, beside bytes that are padding or another's, or of another type that keeps its bits. */
 static void neighbours_of_writes_are_told_apart(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     const int64_t zero[2] = {0, 0}, tall[2] = {64, 1}, wide[2] = {64, 2};
@@ -363,7 +352,6 @@ static void neighbours_of_writes_are_told_apart(void **state) {
 
 /* By the figures of the machine, wherever they lie. */
 static void prices_are_kept_by_content(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     int64_t dims[2] = {300, 256}, cycles[4];
@@ -394,7 +382,6 @@ static void prices_are_kept_by_content(void **state) {
 
 /* Of no bytes more than the pins, or the engine, move at their peaks: any shapes, layouts and ends. */
 static void nothing_beats_a_peak(void **state) {
-    (void)state;
     uint64_t seed = SEED + 1;
     for (int i = 0; i < 4 * PAIRS; i += stride(4, 4 * PAIRS / (4 * SANITIZED_PAIRS))) {
         ts_arena *arena = ts_arena_new();

@@ -55,7 +55,6 @@ static void check_limits(const ts_machine *tpu, const limited *of) {
 }
 
 static void what_is_over_a_limit_is_not_priced(void **state) {
-    (void)state;
     static const limited rows[] = {
         {"bf16[32,4096,1000]{2,1,0}", "bf16[32,4096,1000]{2,1,0:T(8,128)(2,1)}", 88}, /* two boxes */
         {"bf16[8,4096,1000]{2,1,0}", "bf16[8,4096,1000]{2,1,0:T(8,128)(2,1)}",
@@ -75,7 +74,6 @@ static void what_is_over_a_limit_is_not_priced(void **state) {
 /* At 1 GHz this memory moves 256 bytes a cycle, and this engine 1024; the fixed cost is 300 cycles, and 10 for each
  * descriptor but the first. */
 static void least_is_the_slower_of_two(void **state) {
-    (void)state;
     static const struct {
         int64_t descriptors, engine_cycles, bytes, least;
     } rows[] = {
@@ -91,7 +89,6 @@ static void least_is_the_slower_of_two(void **state) {
 
 /* What lies at several places is written to each and read once; what is read again and again lies there once. */
 static void every_element_is_moved_once(void **state) {
-    (void)state;
     static const struct {
         const char *src, *dst;
         int64_t read, written;
@@ -119,7 +116,6 @@ static void every_element_is_moved_once(void **state) {
 
 /* Where blocks are left out, too: the engine is busy for all of them, and the fixed cost comes on top. */
 static void no_price_is_less_than_its_bound(void **state) {
-    (void)state;
     static const struct {
         const char *machine, *src, *dst;
     } rows[] = {
@@ -145,7 +141,6 @@ static void no_price_is_less_than_its_bound(void **state) {
 /* A write is done at its command, be its burst ever so long; and where tRTW is shorter than a burst, writes begin while the
  * one before is on the pins. */
 static void long_bursts_have_a_price(void **state) {
-    (void)state;
     ts_hbm_config slow = hbm2;
     ts_dma_machine machine = {&plain_dma, &slow, HBM2_KHZ, NULL};
     for (int i = 0; i < 16; i++) {
@@ -177,7 +172,6 @@ static void check_limiters(const ts_dma_cost *cost, int64_t bytes) {
 
 /* Of 2 MiB accessed in HBM every access is simulated, whatever lies in VMEM; of much more not. */
 static void small_transfers_are_simulated_whole(void **state) {
-    (void)state;
     static const char *const shapes[] = {"u8[2097152]{0}", "u8[16777216]{0}"};
     ts_dma_config dma = plain_dma;
     ts_dma_machine machine = {&dma, &hbm2, HBM2_KHZ, NULL};
@@ -197,7 +191,6 @@ static void small_transfers_are_simulated_whole(void **state) {
 /* Where data in flight is limited four channels at least are simulated, and a quarter of all; else one may stand for
  * 128. Shares are powers of two that divide the channels, of a stack where stacks are not taken in turns. */
 static void channels_that_stand_for_all(void **state) {
-    (void)state;
     static const struct {
         int stacks, channels;
         int64_t in_flight_bytes;

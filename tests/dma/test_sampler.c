@@ -17,7 +17,6 @@ static bool is_quiet(int64_t tick) { return tick % INTERVAL >= STALL; }
 
 /* Tick by tick: where so many quiet ones lie between, before the next one. */
 static void quiet_ticks_are_those_without_a_refresh(void **state) {
-    (void)state;
     static const int64_t counts[] = {1, 17, 199, 200, 1799, 1800, 1801, 3600, 5000};
     for (int64_t from = 0; from < 3 * INTERVAL; from += 67)
         for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
@@ -32,7 +31,6 @@ static void quiet_ticks_are_those_without_a_refresh(void **state) {
 
 /* Where rows are open again, and a quarter of the interval and some more is left. */
 static void a_fine_window_lies_between_refreshes(void **state) {
-    (void)state;
     for (int64_t tick = 0; tick < 3 * INTERVAL; tick++) {
         int64_t at = tick;
         while (at % INTERVAL < STALL * 3 / 2 || at % INTERVAL > INTERVAL * 11 / 16) at++;
@@ -42,7 +40,6 @@ static void a_fine_window_lies_between_refreshes(void **state) {
 
 /* 2 ticks a CK; all rows are closed, refreshed and opened again: 5 + 14 + 350 + 16 + 17 CK. */
 static void what_a_memory_holds(void **state) {
-    (void)state;
     ts_hbm_config hbm = {
         .stacks = 2,
         .channels = 8,
@@ -323,12 +320,10 @@ static void check_run(const run_case *of) {
 
 /* Where windows do not agree, all is simulated after all, and what was simulated elsewhere is taken off. */
 static void time_is_that_of_all_blocks(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) check_run(&runs[i]);
 }
 
 static void without_refreshes_nothing_is_left_out(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     bench b;
     run(arena, &runs[0], false, &b);

@@ -18,7 +18,6 @@ static sampler_box box_of(int count, double noise) {
 
 /* One part in 10 is not known in 16 windows, nor in 48. */
 static void many_windows_say_whether_all_would_be_enough(void **state) {
-    (void)state;
     for (int sorted = 0; sorted < 2; sorted++) {
         for (int count = SAMPLER_MANY - 1; count <= SAMPLER_MANY; count++) {
             sampler_box b = box_of(count, sorted ? 0.5 : 0.1);
@@ -34,7 +33,6 @@ static void many_windows_say_whether_all_would_be_enough(void **state) {
 
 /* Boxes as one, by blocks: a few windows at the engine's pace, or that are known to one part in 100. */
 static void few_windows_say_it_of_boxes_that_are_not_sorted(void **state) {
-    (void)state;
     static const struct {
         int count;
         double noise;
@@ -54,7 +52,6 @@ static void few_windows_say_it_of_boxes_that_are_not_sorted(void **state) {
 
 /* What was simulated is known: of a box of which a quarter is left, half the error of the mean counts. */
 static void what_is_left_counts(void **state) {
-    (void)state;
     sampler_box b = box_of(8, 0.01); /* 0.38 % */
     assert_false(sampler_is_enough(&b));
     b.left = 0.25;

@@ -20,7 +20,6 @@ static const ts_plan *plan_of(ts_arena *arena, const char *src, const char *dst,
 /* One for each turn of the loops that a descriptor does not hold: the shortest of those over whole words, of equal ones the
  * outermost. */
 static void loops_beyond_those_held_take_descriptors(void **state) {
-    (void)state;
     static const struct {
         const char *src, *dst;
         int64_t counts[4]; /* of 4, 3, 2 and 1 loops held */
@@ -45,7 +44,6 @@ static void loops_beyond_those_held_take_descriptors(void **state) {
 
 /* Each box has its own. */
 static void boxes_take_descriptors(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     const ts_plan *plan = plan_of(arena, "f32[12,200]{1,0:T(8,128)}", "f32[12,200]{1,0}", NULL);
     assert_true(plan->box_count > 1);
@@ -56,7 +54,6 @@ static void boxes_take_descriptors(void **state) {
 
 /* The engine's for the kind, that at which it reads HBM, or that of the partitions that each side reaches. */
 static void the_slowest_is_the_rate(void **state) {
-    (void)state;
     static const int64_t sizes[2] = {8, 64};
     static const struct {
         int32_t read, each;
@@ -86,7 +83,6 @@ static void the_slowest_is_the_rate(void **state) {
 
 /* What has no rate of its own is done element by element. */
 static void kinds_without_a_rate_are_gathers(void **state) {
-    (void)state;
     static const struct {
         int32_t retile, gather;
         ts_dma_kind done;

@@ -108,7 +108,6 @@ static bool is_served_as_new(const ts_hbm_config *config, uint64_t *seed, int64_
 }
 
 static void at_rest_a_memory_does_as_a_new_one(void **state) {
-    (void)state;
     static const char *const maps[] = {"A", "H", "B"};
     uint64_t seed = 20261123;
     int before = 0;
@@ -123,7 +122,6 @@ static void at_rest_a_memory_does_as_a_new_one(void **state) {
 /* The refresh that begins late, where rows were open, is not one of a memory that did nothing; the next is, once it is
  * over, 259 ticks later. */
 static void it_rests_after_the_second_refresh(void **state) {
-    (void)state;
     static const struct {
         int64_t cycle, rest;
     } rows[] = {{0, 8059}, {3700, 8059}, {3890, 11959}, {3900, 11959}, {39000, 47059}};
@@ -139,7 +137,6 @@ static void it_rests_after_the_second_refresh(void **state) {
 }
 
 static void directions_are_those_of_all_buses(void **state) {
-    (void)state;
     ts_hbm_config config = config_of("A", 1);
     memory m = make(&config, 1);
     assert_int_equal(ts_hbm_direction(m.hbm), 2);
@@ -157,7 +154,6 @@ static void directions_are_those_of_all_buses(void **state) {
 }
 
 static void only_some_memories_may_be_alike(void **state) {
-    (void)state;
     ts_hbm_config config = hbm2;
     assert_true(ts_hbm_may_be_alike(&config));
     config.refresh = TS_HBM_REFRESH_PER_BANK;
@@ -187,7 +183,6 @@ static bool is_same_trace(ts_hbm_trace a, ts_hbm_trace b) {
 
 /* From two places, each shifted by its trace or not; and again behind it, while the memory still knows. */
 static void places_of_the_same_trace_do_the_same(void **state) {
-    (void)state;
     static const char *const maps[] = {"A", "H"};
     uint64_t seed = 20261124;
     int alike = 0;
@@ -220,7 +215,6 @@ static void places_of_the_same_trace_do_the_same(void **state) {
 }
 
 static void traces_tell_requests_apart(void **state) {
-    (void)state;
     static const struct {
         const char *map;
         int64_t base[2];

@@ -21,7 +21,6 @@ static uint64_t next_random(uint64_t *state) {
 }
 
 static void due_is_what_each_bank_says(void **unused) {
-    (void)unused;
     int32_t time[MOST], group_time[2 * MOST] = {0};
     uint64_t state = 1;
     if (!CAN_RUN) skip();
@@ -60,7 +59,6 @@ static void due_is_what_each_bank_says(void **unused) {
 }
 
 static void commands_are_found_and_move_up(void **unused) {
-    (void)unused;
     uint64_t state = 2;
     if (!CAN_RUN) skip();
     for (int round = 0; round < ROUNDS; round++) {

@@ -386,7 +386,6 @@ static void compare(int seed) {
 }
 
 static void agrees_on_random_machines(void **unused) {
-    (void)unused;
     for (int seed = 1, last = rounds(400, 30); seed <= last; seed++) compare(seed);
 }
 

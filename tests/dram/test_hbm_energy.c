@@ -27,7 +27,6 @@ static void expect(const ts_hbm_config *config, const ts_hbm_stats *stats, int64
 
 /* DRAMsim3 (2981759) counts 16 x 5894 cycles of 1 ns, of them 83768 with a row open; and 24 more merged here. */
 static void test_dramsim3(void **state) {
-    (void)state;
     ts_hbm_config config = hbm2;
     config.energy = currents;
     const ts_hbm_stats stats = {
@@ -44,7 +43,6 @@ static void test_dramsim3(void **state) {
 
 /* By hand, in half CKs of 1.6 GHz: 0.3125 ns. */
 static void test_half_cks(void **state) {
-    (void)state;
     ts_hbm_config config = hbm2;
     config.energy = currents;
     config.clock_khz = 1600000;
@@ -63,7 +61,6 @@ static void test_half_cks(void **state) {
 
 /* By hand: of 16 pseudo channels of 40 ticks 320 ticks are known, the others are idle. */
 static void test_idle(void **state) {
-    (void)state;
     ts_hbm_config config = hbm2;
     config.energy = currents;
     config.stacks = 1;
@@ -91,7 +88,6 @@ static void test_idle(void **state) {
 }
 
 static void test_names(void **state) {
-    (void)state;
     for (int i = 0; i < TS_HBM_ENERGY_CAUSES; i++)
         for (int k = 0; k < i; k++)
             assert_string_not_equal(ts_hbm_energy_name((ts_hbm_energy_cause)i),

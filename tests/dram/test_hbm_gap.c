@@ -59,7 +59,6 @@ static ts_hbm_config variant(int scheduler, int page, int refresh, int ticks) {
 }
 
 static void a_gap_is_passed_as_if_it_were_walked(void **state) {
-    (void)state;
     for (int i = 0; i < 3 * 2 * 3 * 2; i += stride(1, 5)) { /* one in 5 has every value of each */
         ts_hbm_config config = variant(i % 3, i / 3 % 2, i / 6 % 3, 1 + i / 18);
         outcome walked = run(&config, 250007, config.refresh == TS_HBM_REFRESH_NONE ? 5 : 777),
@@ -71,7 +70,6 @@ static void a_gap_is_passed_as_if_it_were_walked(void **state) {
 
 /* Refreshes are simulated past the end; no time behind it is counted, nor taken from any other. */
 static void what_is_settled_is_counted_up_to_the_end(void **state) {
-    (void)state;
     for (int i = 0; i < 3 * 2 * 3 * 2; i++) {
         ts_hbm_config config = variant(i % 3, i / 3 % 2, i / 6 % 3, 1 + i / 18);
         ts_arena *arena = ts_arena_new();
@@ -97,7 +95,6 @@ static void what_is_settled_is_counted_up_to_the_end(void **state) {
 }
 
 static void a_long_gap_takes_no_time(void **state) {
-    (void)state;
     for (int i = 0; i < 2 * 3; i++) {
         const int64_t gap = i < 3 ? INT64_C(1000000000000) : 1000000000; /* so that it ends if it is walked */
         int refresh = i % 3;
@@ -118,7 +115,6 @@ static void a_long_gap_takes_no_time(void **state) {
 /* The per bank scheduler keeps writes until there are more of them: a gap is passed over all the same, and
  * what is offered after it is not done before. */
 static void writes_stay_through_a_gap(void **state) {
-    (void)state;
     const int64_t gaps[] = {1000, 30000, INT64_C(1000000000000)};
     for (int i = 0; i < 3 * 2 * 3; i++) {
         const int64_t gap = gaps[i / 6];
@@ -160,7 +156,6 @@ static int64_t end_of_rows(const ts_hbm_config *config, int rows, bool exact) {
 
 /* What is queued when a gap begins is done in it, and rules count from then, however long the longest is. */
 static void a_gap_begins_when_all_is_done(void **state) {
-    (void)state;
     for (int i = 0; i < 3 * 2; i++) {
         ts_hbm_config config = variant(i % 3, i / 3, TS_HBM_REFRESH_NONE, 1);
         for (config.timing.t_rfc = 200; config.timing.t_rfc <= 260; config.timing.t_rfc += 6)
@@ -171,7 +166,6 @@ static void a_gap_begins_when_all_is_done(void **state) {
 /* Each request is to a row of its own of one bank, so one follows the other after tRC; local cycles start
  * again many times, and with half CKs the edges of commands stay where they are. */
 static void local_cycles_start_again_at_an_edge(void **state) {
-    (void)state;
     const int64_t period = 2 * 50000007, row = 1 << 18;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
@@ -223,7 +217,6 @@ static void check_waiting(ts_hbm_scheduler scheduler, int times) {
 }
 
 static void what_waits_goes_on_waiting(void **state) {
-    (void)state;
     check_waiting(TS_HBM_SCHEDULER_ROW_HIT, 1);
     check_waiting(TS_HBM_SCHEDULER_PER_BANK, 1);
     check_waiting(TS_HBM_SCHEDULER_PER_BANK, 2);
@@ -251,7 +244,6 @@ static ts_hbm_stats cost_from(const ts_hbm_config *config, int64_t from, int64_t
 
 /* Local cycles start again at 2^28, amid the requests: they cost what they cost a round of refreshes after the start. */
 static void nothing_else_starts_again(void **state) {
-    (void)state;
     for (int i = 0; i < 3 * 2 * 2; i++) {
         ts_hbm_config config = variant(i % 3, i / 3 % 2, i / 6 * TS_HBM_REFRESH_PER_BANK, 1);
         int64_t took[2], before = (1 << 28) - 400, round = 1 << 25; /* 16 or 32 banks in turn */
@@ -265,7 +257,6 @@ static void nothing_else_starts_again(void **state) {
 
 /* Twelve bursts of a row: with closed pages, the per bank scheduler closes it with each third. */
 static void pages_close_after_so_many_accesses(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_hbm_stats stats;
@@ -284,7 +275,6 @@ static void pages_close_after_so_many_accesses(void **state) {
 /* From the last read of a bus on data are awaited for tCL; then, until all is done, there is nothing to do. Writes are
  * done as they are sent. */
 static void what_is_behind_the_last_burst(void **state) {
-    (void)state;
     enum { LATE = 10000, COLUMN = 32 * 64 };
     for (int is_write = 0; is_write < 2; is_write++) {
         ts_arena *arena = ts_arena_new();
@@ -326,7 +316,6 @@ static ts_hbm_stats stats_of_few(const ts_hbm_config *config, int64_t every, boo
 
 /* What the time went to does not hang on how far channels were simulated, for a gap or as local cycles end. */
 static void buses_that_get_nothing_are_idle(void **state) {
-    (void)state;
     const int64_t every[] = {100, 100000, 400000000};
     for (int i = 0; i < 3 * 3 * 3; i++) {
         if (i / 9 == 2 && i % 3 == TS_HBM_REFRESH_PER_BANK) continue; /* would be long */
@@ -343,7 +332,6 @@ static void buses_that_get_nothing_are_idle(void **state) {
 
 /* A refresh holds back only what waits for it, not a bus that has nothing to do beside one that has. */
 static void the_other_pseudo_channel_is_idle(void **state) {
-    (void)state;
     for (int i = 0; i < 3 * 2; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -365,7 +353,6 @@ static void the_other_pseudo_channel_is_idle(void **state) {
 
 /* Writes that stay until more of them, or nothing, are offered hold nothing back meanwhile: the bus has no requests. */
 static void writes_that_stay_do_not_wait(void **state) {
-    (void)state;
     ts_hbm_stats stats[2];
     for (int i = 0; i < 3 * 2; i++) {
         ts_hbm_config config = variant(TS_HBM_SCHEDULER_PER_BANK, TS_HBM_PAGE_OPEN, i % 3, 1 + i / 3);

@@ -37,7 +37,6 @@ static void give_rounds(loaded *l, int rounds) {
 /* ---- Who gets the same ---- */
 
 static void channels_that_get_the_same_stand_for_each_other(void **state) {
-    (void)state;
     for (int share = 2; share <= CHANNELS; share *= 2) {
         loaded l;
         start(&l, share, LOOKAHEAD);
@@ -61,7 +60,6 @@ static void give_more(loaded *l, int channel, int every) {
 }
 
 static void one_that_gets_more_is_to_be_simulated(void **state) {
-    (void)state;
     static const struct {
         int share, channel, every, fair; /* one in 400 is allowed */
     } rows[] = {{4, 0, 8, 4}, {4, 4, 8, 4}, {4, 2, 8, 2},   {4, 6, 8, 2},   {4, 1, 8, 1},  {4, 7, 8, 1},
@@ -77,7 +75,6 @@ static void one_that_gets_more_is_to_be_simulated(void **state) {
 
 /* Their time is right, but what they did is not what others do. */
 static void who_gets_more_than_a_share_is_not_fair(void **state) {
-    (void)state;
     loaded l;
     start(&l, 4, LOOKAHEAD);
     for (int i = 0; i < LONG; i++) give(&l, i % 5 < 3 ? 0 : i % CHANNELS, 0, 0);
@@ -109,7 +106,6 @@ static int share_alone(int rounds, int more) {
 }
 
 static void a_single_channel_stands_for_equals_only(void **state) {
-    (void)state;
     assert_int_equal(share_alone(400, 0), CHANNELS);
     assert_int_equal(share_alone(400, 1), CHANNELS); /* one in 64 is allowed */
     assert_int_equal(share_alone(400, 4), CHANNELS / 2);
@@ -145,7 +141,6 @@ static bool turns_are_fair(int32_t run, int32_t lookahead) {
 }
 
 static void what_can_be_served_meanwhile_holds_nobody_back(void **state) {
-    (void)state;
     assert_true(turns_are_fair(16, 512));
     assert_true(turns_are_fair(64, 512));
     assert_true(turns_are_fair(256, 512));
@@ -159,7 +154,6 @@ static void what_can_be_served_meanwhile_holds_nobody_back(void **state) {
 }
 
 static void more_so_far_may_be_what_waits(void **state) {
-    (void)state;
     loaded l;
     start(&l, 2, LOOKAHEAD);
     for (int i = 0; i < QUEUE; i++) give(&l, 1, 0, 0);
@@ -172,7 +166,6 @@ static void more_so_far_may_be_what_waits(void **state) {
 
 /* Who stops early has counted what waits, too. */
 static void what_is_tried_next_is_not_judged_by_what_waits(void **state) {
-    (void)state;
     loaded l;
     start(&l, 4, LOOKAHEAD);
     for (int i = 0; i < QUEUE / 4 + 10; i++) give(&l, 1, 0, 0);
@@ -190,7 +183,6 @@ static void what_is_tried_next_is_not_judged_by_what_waits(void **state) {
 /* ---- Rows ---- */
 
 static void rows_that_are_opened_take_time(void **state) {
-    (void)state;
     loaded l;
     start(&l, 2, LOOKAHEAD);
     for (int i = 0; i < LONG; i++) {
@@ -215,7 +207,6 @@ static void set_access(loaded *l) {
 }
 
 static void an_access_loads_all_channels_that_it_reaches(void **state) {
-    (void)state;
     loaded l;
     start(&l, 8, -1);
     set_access(&l);
@@ -232,7 +223,6 @@ static void an_access_loads_all_channels_that_it_reaches(void **state) {
 
 /* Two of the four pairs are in each half of the channels that it reaches: 4 bursts for a share of 4, none for others. */
 static void an_access_gives_a_share_what_lies_in_it(void **state) {
-    (void)state;
     const uint64_t pairs[] = {at(0, 0, 0), at(0, 8, 0), at(2, 1, 0), at(2, 9, 0)};
     loaded l;
     start(&l, 4, -1);
@@ -255,7 +245,6 @@ static void an_access_gives_a_share_what_lies_in_it(void **state) {
 
 /* Of four pairs two lie in one row. */
 static void columns_make_no_coset(void **state) {
-    (void)state;
     const uint64_t pairs[] = {at(0, 0, 0), at(0, 0, 0) + 2, at(1, 0, 0), at(1, 0, 0) + 2};
     loaded l;
     start(&l, 4, LOOKAHEAD);
@@ -270,7 +259,6 @@ static void columns_make_no_coset(void **state) {
 }
 
 static void the_last_access_that_was_set_counts(void **state) {
-    (void)state;
     const uint64_t none = 0;
     loaded l;
     start(&l, 8, -1);
@@ -283,7 +271,6 @@ static void the_last_access_that_was_set_counts(void **state) {
 }
 
 static void shares_that_every_access_loads_evenly_are_fair(void **state) {
-    (void)state;
     const uint64_t pairs[] = {at(0, 0, 0), at(1, 0, 0)};
     loaded l;
     start(&l, 8, LOOKAHEAD);
@@ -317,14 +304,12 @@ static int share_of(ts_hbm_subset_length length) {
 }
 
 static void of_short_streams_each_access_is_to_be_seen(void **state) {
-    (void)state;
     assert_int_equal(share_of(TS_HBM_SUBSET_USUAL), 4);
     assert_int_equal(share_of(TS_HBM_SUBSET_LONG), 4);
     assert_int_equal(share_of(TS_HBM_SUBSET_SHORT), 2); /* one channel of each pair */
 }
 
 static void a_part_that_gets_nothing_says_nothing(void **state) {
-    (void)state;
     loaded l;
     start(&l, 2, LOOKAHEAD);
     assert_true(hbm_load_ratio(&l.load) == 1); /* nobody gets anything */
@@ -336,7 +321,6 @@ static void a_part_that_gets_nothing_says_nothing(void **state) {
 /* ---- Asking ---- */
 
 static void a_jump_forgets_what_has_begun(void **state) {
-    (void)state;
     for (int jumps = 0; jumps < 2; jumps++) {
         loaded l;
         start(&l, 2, LOOKAHEAD);
@@ -355,7 +339,6 @@ static void a_jump_forgets_what_has_begun(void **state) {
 }
 
 static void grace_lasts_for_an_eighth(void **state) {
-    (void)state;
     loaded l;
     start(&l, 2, LOOKAHEAD);
     assert_false(hbm_load_has_grace(&l.load)); /* at the beginning */

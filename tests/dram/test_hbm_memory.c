@@ -61,7 +61,6 @@ static void allocates_nothing(ts_hbm_scheduler scheduler, ts_hbm_page page, ts_h
 }
 
 static void every_controller(void **state) {
-    (void)state;
     for (int scheduler = TS_HBM_SCHEDULER_ROW_HIT; scheduler <= TS_HBM_SCHEDULER_PER_BANK; scheduler++) {
         for (int page = TS_HBM_PAGE_OPEN; page <= TS_HBM_PAGE_CLOSED; page++)
             for (int refresh = TS_HBM_REFRESH_NONE; refresh <= TS_HBM_REFRESH_PER_BANK; refresh++)
@@ -70,7 +69,6 @@ static void every_controller(void **state) {
 }
 
 static void what_is_below_0_comes_out_of_the_waits_for_requests(void **state) {
-    (void)state;
     ts_hbm_stats stats = {0};
     int64_t *cycles = stats.limiter_cycles;
     cycles[TS_HBM_LIMITER_DATA] = 7;
@@ -88,7 +86,6 @@ static void what_is_below_0_comes_out_of_the_waits_for_requests(void **state) {
 
 /* All but the longest latency, which is the longer one. */
 static void counts_are_added_so_often(void **state) {
-    (void)state;
     for (int64_t longest = 6; longest <= 8; longest++) {
         ts_hbm_stats sum = {.reads = 10, .read_latency_max = 7};
         const ts_hbm_stats more = {.reads = 3, .read_latency_max = longest};

@@ -114,7 +114,6 @@ static void check(const ts_hbm_config *config, int share, int64_t from) {
 }
 
 static void test_controllers(void **state) {
-    (void)state;
     for (int scheduler = TS_HBM_SCHEDULER_ROW_HIT; scheduler <= TS_HBM_SCHEDULER_PER_BANK; scheduler++) {
         for (int page = TS_HBM_PAGE_OPEN; page <= TS_HBM_PAGE_CLOSED; page++) {
             ts_hbm_config config = hbm2;
@@ -126,7 +125,6 @@ static void test_controllers(void **state) {
 }
 
 static void test_subset(void **state) {
-    (void)state;
     check(&hbm2, 1, (INT64_C(1) << 28) + 5); /* the base has moved */
     check(&hbm2, 2, 0);
     check(&hbm2, 4, 5000);
@@ -134,7 +132,6 @@ static void test_subset(void **state) {
 
 /* A request takes each burst that it touches, by a byte or more. */
 static void requests_take_the_bursts_that_they_touch(void **state) {
-    (void)state;
     static const struct {
         int64_t address;
         int32_t bytes;

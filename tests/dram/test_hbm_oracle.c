@@ -645,7 +645,6 @@ static void random_requests(test_case *t) {
 
 static void agrees_on_random_machines(void **unused) {
     static test_case t;
-    (void)unused;
     for (int seed = 1, last = rounds(3, 2); seed <= last; seed++) {
         state = (uint64_t)seed;
         random_config(&t);
@@ -662,7 +661,6 @@ static void agrees_on_shapes_at_the_edges(void **unused) {
     static const int8_t shapes[][4] = {{4, 2, 16, 1}, {1, 1, 1, 1},  {2, 4, 16, 1}, {4, 4, 1, 8},
                                        {4, 4, 4, 2},  {1, 1, 16, 1}, {1, 1, 8, 16}, {1, 4, 2, 16}};
     static test_case t;
-    (void)unused;
     for (int i = 0, step = 8 / cases(8, 4); i < 8; i += step) {
         state = (uint64_t)(500 + i);
         random_config(&t);
@@ -721,7 +719,6 @@ enum { KINDS = sizeof kinds / sizeof kinds[0] };
 static void agrees_with_any_rule_more(void **unused) {
     static test_case t;
     int seed = 100;
-    (void)unused;
     for (int i = 0, step = KINDS * 6 / cases(KINDS * 6, KINDS * 6 / 5); i < KINDS * 6; i += step) {
         relation how = (relation)(i % 6);
         if (!(kinds[i / 6].relations >> how & 1)) continue;

@@ -70,7 +70,6 @@ static outcome run(const row *r, const ts_hbm_request *requests, bool one_by_one
 }
 
 static void all_together_is_as_one_by_one(void **state) {
-    (void)state;
     static const row rows[] = {
         {"A", 1, 64, 0, 0, 0, 64 * KIB, 0, 1, 1},
         {"H", 64, 4 * KIB, 256 * MIB, 0, 0, 64 * KIB, 0, 1, 1},

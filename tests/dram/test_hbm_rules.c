@@ -146,7 +146,6 @@ static void random_timing(ts_hbm_timing *t) {
 }
 
 static void any_two_commands(void **state) {
-    (void)state;
     ts_hbm_config c = {.stacks = 1,
                        .channels = 1,
                        .pseudo_channels = 2,
@@ -176,7 +175,6 @@ static void any_two_commands(void **state) {
 }
 
 static void four_acts_in_a_window(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_hbm_config c = {.stacks = 1,
                        .channels = 1,
@@ -308,7 +306,6 @@ static int64_t run(const sensitivity *row, const ts_hbm_config *reference, int32
 
 /* All that a longer figure adds is counted as its rule's limiter. */
 static void the_rule_is_the_cause(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     const ts_machine *machines[] = {ts_machine_load(NULL, arena, "hbm2-reference"),
                                     ts_machine_load(NULL, arena, "hbm3-reference")};
@@ -353,7 +350,6 @@ static const struct {
 };
 
 static void a_rule_added_at_run_time(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_hbm_config c = ts_machine_load(NULL, arena, "hbm2-reference")->hbm;
     c.refresh = TS_HBM_REFRESH_NONE;
@@ -372,7 +368,6 @@ static void a_rule_added_at_run_time(void **state) {
 }
 
 static void every_figure_counts(void **state) {
-    (void)state;
     static const int32_t figures[4] = {-1, 0, 1, INT32_MIN};
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
@@ -400,7 +395,6 @@ static void every_figure_counts(void **state) {
 #define SETS  ", expected RD with RDA, WR with WRA, PRE with PREA before PRE, and all commands of a bus"
 
 static void a_rule_that_cannot_be_kept(void **state) {
-    (void)state;
     static const struct {
         ts_dram_rule rule;
         const char *message;
@@ -442,7 +436,6 @@ static void a_rule_that_cannot_be_kept(void **state) {
 }
 
 static void too_many_rules(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_hbm_config c = ts_machine_load(NULL, arena, "hbm2-reference")->hbm;
     ts_dram_rule same[33];
@@ -462,7 +455,6 @@ static void every_timing_has_a_row(void **state) {
 #include "machine/hbm_timing.def"
 #undef TIMING
     };
-    (void)state;
     for (size_t i = 0; i < sizeof timings / sizeof timings[0]; i++) {
         size_t row = 0, count = sizeof rows / sizeof rows[0];
         while (row < count && strcmp(rows[row].field, timings[i]) != 0) row++;

@@ -70,15 +70,9 @@ static int files_in_folder(void) {
     return count;
 }
 
-static int make_folder(void **state) {
-    (void)state;
-    return mkdtemp(temporary_path(folder, "faults-XXXXXX")) ? 0 : -1;
-}
+static int make_folder(void **state) { return mkdtemp(temporary_path(folder, "faults-XXXXXX")) ? 0 : -1; }
 
-static int remove_folder(void **state) {
-    (void)state;
-    return rmdir(folder);
-}
+static int remove_folder(void **state) { return rmdir(folder); }
 
 static const struct {
     const char *name, *file;
@@ -106,7 +100,6 @@ static const ts_host_expect floats = {.has_dtype = true, .dtype = TS_DTYPE_F32};
 
 /* Saves over a file that is there, each call failing in turn until none does. */
 static void each_call_of_a_save_fails(void **state) {
-    (void)state;
     for (int i = 0; i < NAMES; i++) {
         ts_arena *arena = ts_arena_new();
         ts_host_array old = make_array(arena, 1), new = make_array(arena, 2), found;
@@ -134,7 +127,6 @@ static void each_call_of_a_save_fails(void **state) {
 }
 
 static void each_call_of_a_load_fails(void **state) {
-    (void)state;
     for (int i = 0; i < NAMES; i++) {
         ts_arena *arena = ts_arena_new();
         ts_host_array array = make_array(arena, 1), found;
@@ -160,7 +152,6 @@ static void each_call_of_a_load_fails(void **state) {
 
 /* A file that ends too early, wherever that is noticed. */
 static void each_read_meets_the_end(void **state) {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         ts_arena *arena = ts_arena_new();
         ts_host_array array = make_array(arena, 1), found;
@@ -180,7 +171,6 @@ static void each_read_meets_the_end(void **state) {
 }
 
 static void interrupted_calls_are_repeated(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_host_array array = make_array(arena, 3), found;
     arm(1, EINTR); /* the first call is a write */
@@ -195,7 +185,6 @@ static void interrupted_calls_are_repeated(void **state) {
 }
 
 static void paths_that_cannot_be_written(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_host_array array = make_array(arena, 1);
     ts_error err = {0};

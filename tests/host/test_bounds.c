@@ -93,7 +93,6 @@ static void check_end(const char *name, double found, double wanted, double outs
 }
 
 static void ranges_of_operators(void **unused) {
-    (void)unused;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const range *wanted = &rows[i].wanted;
         range found = ts_reference_bound(ts_reference_find(rows[i].name), rows[i].left, rows[i].right);
@@ -241,7 +240,6 @@ static void make_wanted(bool signs) {
 }
 
 static void bounds_decide_as_each_element(void **unused) {
-    (void)unused;
     for (int n = 0; n < 8 * ERRS; n += stride(1, 3)) { /* one in 3 has every error and every way */
         ts_arena *arena = ts_arena_new();
         make_wanted(n % 2 == 0);
@@ -262,7 +260,6 @@ static bool fail_to_read(ts_error *err, void *self, int64_t begin, int64_t strid
 
 /* An error of either side, or of an err= whose bound is read, ends a check. */
 static void what_cannot_be_read_fails(void **unused) {
-    (void)unused;
     static const char *const lines[] = {"broken ~= z", "z ~= broken abs=9", "z ~= z + 0.001 err=broken + 1",
                                         "z ~= z + 0.001 err=1 + broken", "z ~= z + 0.001 err=exp(broken)"};
     make_wanted(true);

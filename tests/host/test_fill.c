@@ -66,7 +66,6 @@ static const struct {
 enum { FILLS = sizeof fills / sizeof *fills };
 
 static void fills_are_as_defined(void **unused) {
-    (void)unused;
     static const int64_t ranges[][3] = {
         {0, 1, 1},    {0, 1, 2100}, {5, 3, 1024}, {1 << 30, 1 << 20, 1500}, {INT64_C(1) << 40, 1, 77},
         {9, 2, 1025}, {0, 1, 0}};
@@ -95,7 +94,6 @@ static void fills_are_as_defined(void **unused) {
 }
 
 static void ranges_without_integers_are_refused(void **unused) {
-    (void)unused;
     static const struct {
         double low, high;
         const char *message;
@@ -146,7 +144,6 @@ static void check_reads(const ts_host_reader *reader, const ts_host_array *whole
 }
 
 static void parts_are_those_of_the_whole(void **unused) {
-    (void)unused;
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {.kind = TS_ERROR_NONE};

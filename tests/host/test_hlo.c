@@ -378,7 +378,6 @@ static const row rows[] = {
 };
 
 static void each_line(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_arena *arena = ts_arena_new();
         assert_string_equal(events_of(arena, rows[i].text, strlen(rows[i].text), SIZE_MAX / 2),
@@ -389,7 +388,6 @@ static void each_line(void **state) {
 
 /* Fed a byte, or a few, at a time. */
 static void torn(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         for (size_t piece = 1; piece < 60; piece += 29) {
             ts_arena *arena = ts_arena_new();
@@ -401,7 +399,6 @@ static void torn(void **state) {
 
 /* Cut at every byte: what came whole before stays the same. */
 static void cut_anywhere(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         for (size_t length = 0; length <= strlen(rows[i].text); length++) {
             ts_arena *arena = ts_arena_new();
@@ -414,7 +411,6 @@ static void cut_anywhere(void **state) {
 
 /* Behind a constant's values is its type. */
 static void a_long_line_has_its_end(void **state) {
-    (void)state;
     static const char start[] = "%c = stablehlo.constant dense<\"0x", end[] = "\"> : tensor<9xf32>\n";
     ts_arena *arena = ts_arena_new();
     for (size_t more = 0; more < 10000; more = 3 * more + 1) {
@@ -430,7 +426,6 @@ static void a_long_line_has_its_end(void **state) {
 }
 
 static void a_long_line(void **state) {
-    (void)state;
     static const char start[] = "%c = f32[9999999]{0} constant({";
     ts_arena *arena = ts_arena_new();
     size_t length = (size_t)3 * TS_HLO_LINE_BYTES;
@@ -458,7 +453,6 @@ static void a_long_line(void **state) {
 
 /* What a loop calls its values: as many as fit a line take no more of the stack than one. */
 static void many_names(void **state) {
-    (void)state;
     static const char start[] = "%w = stablehlo.while(", name[] = "%i = ", end[] = "%x) : tensor<f32>\n";
     ts_arena *arena = ts_arena_new();
     ts_text text = ts_text_begin(arena);
@@ -471,7 +465,6 @@ static void many_names(void **state) {
 }
 
 static void finds_shapes(void **state) {
-    (void)state;
     static const char text[] =
         "expected f32[8,4]{1,0:T(8,128)} but xs8[3] devices=[1,4]<=[4] got 'pred[]' and (bf16[<=2]{0}, y[3])";
     ts_span rest = {text, sizeof text - 1}, shape;
@@ -484,7 +477,6 @@ static void finds_shapes(void **state) {
 }
 
 static void lists_and_attributes(void **state) {
-    (void)state;
     static const char text[] = "f32[8,4]{1,0} %a, /*index=1*/ %b , \"x,y\"";
     ts_span rest = {text, sizeof text - 1}, item;
     assert_true(ts_hlo_next(&rest, &item) && ts_span_is(item, "f32[8,4]{1,0} %a"));
@@ -499,7 +491,6 @@ static void lists_and_attributes(void **state) {
 }
 
 static void opcodes(void **state) {
-    (void)state;
     for (ts_hlo_opcode code = 0; code < TS_HLO_OPCODES; code++) {
         const char *name = ts_hlo_opcode_name(code);
         assert_int_equal(ts_hlo_opcode_find((ts_span){name, strlen(name)}), code);
@@ -524,7 +515,6 @@ static void opcodes(void **state) {
 }
 
 static void numbers_are_digits_alone(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         int64_t number;

@@ -78,7 +78,6 @@ static void stack_frames(void **state) {
     };
     ts_arena *arena = ts_arena_new();
     ts_hlo_locations *places = read_tables(arena, tables);
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         expect(places, rows[i].attributes, rows[i].wanted);
     expect(places, rows[0].attributes, rows[0].wanted);
@@ -102,7 +101,6 @@ static void parents_from_zero(void **state) {
         "parent_frame_id=0}\n"
         "2 {file_location_id=2 parent_frame_id=1}\n3 {file_location_id=3 parent_frame_id=2}\n"
         "4 {file_location_id=3 parent_frame_id=1}\n");
-    (void)state;
     expect(places, "metadata={stack_frame_id=3}", "a.py:2 g");
     expect(places, "metadata={stack_frame_id=4}", "a.py:1 f");
     expect(places, "metadata={stack_frame_id=1}", "a.py:1 f");
@@ -112,7 +110,6 @@ static void parents_from_zero(void **state) {
 static void sources(void **state) {
     ts_arena *arena = ts_arena_new();
     ts_hlo_locations *places = ts_hlo_locations_new(arena);
-    (void)state;
     const char *first = ", metadata={op_type=\"x\" op_name=\"y\" source_file=\"/a b.py\" source_line=12}",
                *second = ", metadata={source_file=\"/a b.py\" source_line=13}";
     expect(places, first, "/a b.py:12 ");
@@ -128,7 +125,6 @@ static void sources(void **state) {
 
 static void fields(void **state) {
     ts_span value;
-    (void)state;
     ts_span attributes =
         span("x={op_name=\"no\"}, metadata={op_type=\"T\" op_name=\"d[\\'b\\']/a=1\" line=3 z=}");
     assert_true(field(attributes, "op_name", &value) && ts_span_is(value, "d[\\'b\\']/a=1"));
@@ -145,7 +141,6 @@ static void bounded(void **state) {
     ts_arena *arena = ts_arena_new();
     ts_hlo_locations *places = ts_hlo_locations_new(arena);
     char text[80];
-    (void)state;
     ts_hlo_locations_row(places, span("1 {file_location_id=1 parent_frame_id=1}")); /* of no table */
     ts_hlo_locations_row(places, span("FileNames"));
     ts_hlo_locations_row(places, span("1 \"a.py\""));

@@ -58,7 +58,6 @@ static void check_function(ts_reference_each *loop, long double (*exact)(long do
 }
 
 static void exponentials_and_logarithms(void **unused) {
-    (void)unused;
     static double exponents[COUNT], numbers[COUNT];
     static const double edges[] = {0,
                                    -0.0,
@@ -107,7 +106,6 @@ static void exponentials_and_logarithms(void **unused) {
 }
 
 static void hyperbolic_tangents(void **unused) {
-    (void)unused;
     static double values[COUNT];
     static const double edges[] = {0,
                                    -0.0,
@@ -148,7 +146,6 @@ static double near_type(const ts_reference_type *type) {
 }
 
 static void rounding_is_that_of_one(void **unused) {
-    (void)unused;
     static double values[COUNT], found[COUNT];
     for (int k = 0; k < PLAIN; k++) {
         ts_reference_type type = ts_reference_describe(plain[k]);
@@ -172,7 +169,6 @@ static void rounding_is_that_of_one(void **unused) {
 }
 
 static void types_whose_values_f32_has(void **unused) {
-    (void)unused;
     static const struct {
         ts_dtype dtype;
         bool single;
@@ -210,7 +206,6 @@ static void check_compare(const ts_reference_loops *loops, const ts_reference_bl
 }
 
 static void comparisons_are_those_of_each(void **unused) {
-    (void)unused;
     enum { SOME = 150 };
     double got[SOME], wanted[SOME], err[SOME];
     for (int trial = 0; trial < 4000; trial++) {
@@ -243,7 +238,6 @@ static void comparisons_are_those_of_each(void **unused) {
 /* Beside powers of two, where the numbers of a type below are nearer than those above: an err that is less than the
  * distance by some part of a unit of the last place. */
 static void an_err_and_what_rounding_adds(void **unused) {
-    (void)unused;
     double got, wanted, err, ulps, distance;
     for (int trial = 0; trial < 60000; trial++) {
         ts_reference_type type = ts_reference_describe(plain[next() % PLAIN]);
@@ -261,7 +255,6 @@ static void an_err_and_what_rounding_adds(void **unused) {
 
 /* What is rounded rightly passes for any err but those below 0 and NaN, whatever is tried first. */
 static void rounded_values_need_an_err(void **unused) {
-    (void)unused;
     enum { SOME = 40 };
     static const double errs[] = {0, -0.0, 1e-300, -0.5, -1, (double)NAN, -(double)NAN};
     double got[SOME], wanted[SOME], err[SOME], ulps, distance;
@@ -282,7 +275,6 @@ static void rounded_values_need_an_err(void **unused) {
 }
 
 static void conversions_are_exact(void **unused) {
-    (void)unused;
     static uint16_t halves[1 << 16];
     static float floats[COUNT];
     static double found[1 << 16];
@@ -330,7 +322,6 @@ static void check_tiles(bool single) {
 }
 
 static void tiles_sum_in_order(void **unused) {
-    (void)unused;
     check_tiles(false);
     check_tiles(true);
 }
@@ -358,7 +349,6 @@ enum { PAIRED = 45 };
 
 /* One divisor for all: numbers of every size, and such of a moderate one, a few of which are not. */
 static void quotients_are_rounded_once(void **unused) {
-    (void)unused;
     enum { SOME = 2000, LAST = SOME + 1 };
     double values[SOME], found[LAST];
     for (int kind = 0; kind < 60; kind++) {
@@ -402,7 +392,6 @@ static void check_pair(ts_reference_pair *loop, double (*one)(double, double)) {
 }
 
 static void operators_are_those_of_one(void **unused) {
-    (void)unused;
     for (int v = 0; ts_reference_loops_get(v); v++) {
         const ts_reference_loops *loops = ts_reference_loops_get(v);
         for (int trial = 0; trial < 20; trial++) {
@@ -424,7 +413,6 @@ static void operators_are_those_of_one(void **unused) {
 }
 
 static void extent_of_finite_numbers(void **unused) {
-    (void)unused;
     static const double odd[] = {(double)NAN, (double)INFINITY, -(double)INFINITY};
     double values[100], low, high;
     for (int trial = 0; trial < 4000; trial++) {
@@ -447,7 +435,6 @@ static void extent_of_finite_numbers(void **unused) {
 }
 
 static void largest_of_numbers_with_a_sign(void **unused) {
-    (void)unused;
     double values[40], found;
     for (int trial = 0; trial < 4000; trial++) {
         size_t count = next() % 40;
@@ -469,7 +456,6 @@ static void largest_of_numbers_with_a_sign(void **unused) {
 }
 
 static void numbers_that_are_set_are_counted(void **unused) {
-    (void)unused;
     double values[150];
     for (size_t count = 0; count <= 150; count++) {
         size_t set = 0;
@@ -483,7 +469,6 @@ static void numbers_that_are_set_are_counted(void **unused) {
 }
 
 static void one_number_that_is_not_finite_is_seen(void **unused) {
-    (void)unused;
     static const double odd[] = {(double)INFINITY, -(double)INFINITY, (double)NAN, 0x1.fffffffffffffp1023,
                                  -0.0};
     double values[40];
@@ -501,7 +486,6 @@ static void one_number_that_is_not_finite_is_seen(void **unused) {
 
 /* Neumaier's sum, as he wrote it. */
 static void lines_are_summed_one_by_one(void **unused) {
-    (void)unused;
     enum { LENGTH = 33 };
     static double lines[REFERENCE_LINES][LENGTH];
     for (int trial = 0; trial < 200; trial++) {
@@ -526,7 +510,6 @@ static void lines_are_summed_one_by_one(void **unused) {
 }
 
 static void drawn_elements_are_rounded_numbers(void **unused) {
-    (void)unused;
     enum { SOME = 500 };
     static const double ranges[][2] = {
         {-4, 4},          {1, 2}, {-1e-38, 1e-38}, {0x1p-126, 0x1p-125}, {3e38, 3.5e38}, {1e-30, 1.001e-30},
@@ -555,7 +538,6 @@ static void drawn_elements_are_rounded_numbers(void **unused) {
 
 /* Multiples of a unit, of which f32 has all and bf16 few. */
 static void drawn_multiples_are_rounded_numbers(void **unused) {
-    (void)unused;
     enum { SOME = 1500 };
     static const struct {
         float unit;

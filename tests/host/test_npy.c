@@ -60,7 +60,6 @@ static const struct {
 };
 
 static void numpys_files(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -86,7 +85,6 @@ static const struct {
 };
 
 static void numpys_files_that_are_refused(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -162,7 +160,6 @@ static const struct {
 };
 
 static void header_rows(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -177,7 +174,6 @@ static void header_rows(void **state) {
 }
 
 static void error_shows_the_header(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_host_array array;
@@ -212,7 +208,6 @@ static const struct {
 };
 
 static void prefix_rows(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -239,7 +234,6 @@ static const struct {
 };
 
 static void expected_types(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -255,7 +249,6 @@ static void expected_types(void **state) {
 }
 
 static void expected_dims(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_host_array array;
@@ -270,7 +263,6 @@ static void expected_dims(void **state) {
 }
 
 static void many_dims(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     for (int rank = TS_HOST_RANK; rank <= TS_HOST_RANK + 1; rank++) {
         ts_error err = {0};
@@ -288,7 +280,6 @@ static void many_dims(void **state) {
 
 /* Saving what NumPy wrote gives NumPy's bytes again: the same header, padding and data. */
 static void saved_files_are_numpys(void **state) {
-    (void)state;
     static const char *const files[] = {"b1", "i1",  "i8", "u2",      "f2",        "f4",        "f8",
                                         "c8", "c16", "u4", "v2_bf16", "f4_scalar", "f4_vector", "f4_empty"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -311,7 +302,6 @@ static void saved_files_are_numpys(void **state) {
 }
 
 static void every_type_comes_back(void **state) {
-    (void)state;
     for (int dtype = 0; dtype < TS_DTYPE_COUNT; dtype++) {
         if (ts_dtype_get((ts_dtype)dtype)->stored_bits == 0) continue;
         ts_arena *arena = ts_arena_new();
@@ -333,7 +323,6 @@ static void every_type_comes_back(void **state) {
 }
 
 static void the_digits(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_host_array digits, labels, reals;
@@ -355,7 +344,6 @@ static void the_digits(void **state) {
 
 /* Columns come first in the file. */
 static void elements_of_any_size_in_fortran_order(void **state) {
-    (void)state;
     static const struct {
         const char *type, *array;
         size_t bytes;

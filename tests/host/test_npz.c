@@ -53,7 +53,6 @@ static const struct {
 };
 
 static void numpys_files(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -66,7 +65,6 @@ static void numpys_files(void **state) {
 }
 
 static void where_the_name_begins(void **state) {
-    (void)state;
     static const struct {
         const char *path;
         ts_host_format format;
@@ -106,7 +104,6 @@ static const char *load_bytes(ts_arena *arena, const char *bytes, size_t length)
 }
 
 static void damaged_files_give_no_other_values(void **state) {
-    (void)state;
     static const char *const files[] = {NUMPYS "two.npz", NUMPYS "two_compressed.npz"};
     for (int f = 0; f < 2; f++) {
         ts_arena *arena = ts_arena_new();
@@ -162,7 +159,6 @@ static const struct {
 };
 
 static void each_damage_has_a_name(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
         ts_arena *arena = ts_arena_new();
         char *bytes;
@@ -179,7 +175,6 @@ static void each_damage_has_a_name(void **state) {
 
 /* An archive may be followed by a comment, and two entries may have one name: then no one is meant. */
 static void comments_and_twins(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     char *bytes;
     size_t length;
@@ -201,7 +196,6 @@ static void add_to(char *bytes, size_t at, unsigned more) {
 
 /* Of what lies beside an entry, fields of others may come before that of long sizes; one that is cut is none. */
 static void fields_of_others_are_passed_over(void **state) {
-    (void)state;
     enum {
         LOCAL = 30 + 5 + 20,
         NPY = 128 + 24,
@@ -233,7 +227,6 @@ static void fields_of_others_are_passed_over(void **state) {
 }
 
 static void every_type_comes_back(void **state) {
-    (void)state;
     for (int dtype = 0; dtype < TS_DTYPE_COUNT; dtype++) {
         if (ts_dtype_get((ts_dtype)dtype)->stored_bits == 0) continue;
         ts_arena *arena = ts_arena_new();
@@ -268,7 +261,6 @@ int inflateInit2_(z_stream *stream, int bits, const char *version, int bytes) {
 
 /* So that being out of memory is never taken for a damaged file. */
 static void zlib_has_memory_of_the_arena(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_host_array array;
     begun = with_arena = 0;
@@ -278,7 +270,6 @@ static void zlib_has_memory_of_the_arena(void **state) {
 }
 
 static void names_that_no_archive_has(void **state) {
-    (void)state;
     enum { LONGEST = 65535 - 4 }; /* with ".npy" in 16 bits */
     static char longer[LONGEST + 2];
     memset(longer, 'n', LONGEST + 1);

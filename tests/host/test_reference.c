@@ -194,7 +194,6 @@ static const struct {
 };
 
 static void value_rows(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -489,7 +488,6 @@ static void compare_element(size_t n, size_t at, const ts_reference_value *const
 }
 
 static void blocks_equal_the_definition(void **state) {
-    (void)state;
     large_arrays large[WAYS];
     fill_data(big_data, sizeof big_data / sizeof *big_data);
     fill_data(left_data, sizeof left_data / sizeof *left_data);
@@ -575,7 +573,6 @@ static const struct {
 };
 
 static void refusal_rows(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -592,7 +589,6 @@ static void refusal_rows(void **state) {
 }
 
 static void deep_nesting_is_refused(void **state) {
-    (void)state;
     static const char *const units[] = {"(", "-", "2**", "exp(", "x[", "1+("};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         ts_arena *arena = ts_arena_new();
@@ -608,7 +604,6 @@ static void deep_nesting_is_refused(void **state) {
 
 /* So many terms without parentheses: their value, one that is unknown, and is a name used? */
 static void long_chains(void **state) {
-    (void)state;
     enum { TERMS = 50000 };
     static const struct {
         const char *first, *link, *value, *uses;
@@ -641,7 +636,6 @@ static void long_chains(void **state) {
 /* The first that is unknown is the one that is told of, at either end of a chain. Column 0: all are known, and types are
  * no names. */
 static void unknown_names_in_chains(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         int column;
@@ -698,7 +692,6 @@ static const struct {
 };
 
 static void distance_rows(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof distances / sizeof *distances; i++) {
         ts_reference_type type = ts_reference_describe(distances[i].dtype);
         double got = ts_reference_distance(&type, distances[i].actual, distances[i].expected);
@@ -709,7 +702,6 @@ static void distance_rows(void **state) {
 /* cast() shares nothing with the conversions of the simulator: each checks the other, for every bf16 and f16
  * as the source and every type of at most 16 bits as the result. */
 static void cast_equals_conversion(void **state) {
-    (void)state;
     for (int to = 0; to < TS_DTYPE_COUNT; to++) {
         const ts_dtype_info *type = ts_dtype_get((ts_dtype)to);
         if (!ts_dtype_has_value((ts_dtype)to) || type->value_bits > 32) continue;
@@ -785,7 +777,6 @@ static const struct {
 };
 
 static void check_rows(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -829,7 +820,6 @@ static const struct {
 };
 
 static void bad_check_rows(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof bad_checks / sizeof *bad_checks; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -846,7 +836,6 @@ static void bad_check_rows(void **state) {
 }
 
 static void result_names_the_worst_element(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     const char *text = "header\n  odd ~= odd + 1 abs=1";
@@ -868,7 +857,6 @@ static void result_names_the_worst_element(void **state) {
 }
 
 static void result_has_the_first_mismatches(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     const char *text = "x ~= where(x == 2, x, x + 1 / x) err=0";
@@ -893,7 +881,6 @@ static void result_has_the_first_mismatches(void **state) {
 }
 
 static void bounds_use_tensors(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     const char *text = "x ~= x + odd err=abs(y) * expected";
@@ -908,7 +895,6 @@ static void bounds_use_tensors(void **state) {
 
 /* min(expected) reads blocks other than the one that is compared; so may a side of where. */
 static void bounds_read_what_is_expected(void **state) {
-    (void)state;
     enum { COUNT = 5000 };
     static float data[COUNT];
     for (int i = 0; i < COUNT; i++) data[i] = (float)(COUNT - i);
@@ -937,7 +923,6 @@ static void bounds_read_what_is_expected(void **state) {
 }
 
 static void error_has_the_line_and_a_caret(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     const char *text = ".check y ~= x + sofmax(x)  ulp=1 ; rows\n";
@@ -953,7 +938,6 @@ static void error_has_the_line_and_a_caret(void **state) {
 }
 
 static void functions_are_listed(void **state) {
-    (void)state;
     ts_reference_usage row;
     assert_true(ts_reference_function(0, &row));
     assert_string_equal(row.usage, "abs(x)");

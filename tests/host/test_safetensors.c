@@ -58,7 +58,6 @@ static const struct {
 };
 
 static void good_headers(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -144,7 +143,6 @@ static const struct {
 };
 
 static void bad_headers(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -158,7 +156,6 @@ static void bad_headers(void **state) {
 }
 
 static void a_zero_is_no_space(void **state) {
-    (void)state;
     static const char text[] = "{" A "}\0";
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
@@ -170,7 +167,6 @@ static void a_zero_is_no_space(void **state) {
 }
 
 static void deep_json_is_refused(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_safetensors_index index;
@@ -184,7 +180,6 @@ static void deep_json_is_refused(void **state) {
 }
 
 static void one_tensor_by_name(void **state) {
-    (void)state;
     static const struct {
         const char *name, *message; /* %s: the path */
     } rows[] = {
@@ -224,7 +219,6 @@ static void one_tensor_by_name(void **state) {
 }
 
 static void damaged_files(void **state) {
-    (void)state;
     static const struct {
         const char *bytes;
         size_t length;
@@ -251,7 +245,6 @@ static void damaged_files(void **state) {
 }
 
 static void there_and_back(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     char *bytes;
@@ -289,7 +282,6 @@ static void there_and_back(void **state) {
 }
 
 static void uint16_is_bf16_where_that_is_expected(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_host_array array;
@@ -313,7 +305,6 @@ static void uint16_is_bf16_where_that_is_expected(void **state) {
 
 /* Elements of less than a byte are refused when they are asked for; their file's others are read. */
 static void packed_elements(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_host_array array;
@@ -338,7 +329,6 @@ static void packed_elements(void **state) {
 }
 
 static void raw_files(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_host_array array = {TS_DTYPE_F32, 1, {2}, (uint8_t *)"12345678", 8}, back;
@@ -368,7 +358,6 @@ static void raw_files(void **state) {
 }
 
 static void names_without_a_format(void **state) {
-    (void)state;
     static const char *const names[] = {"x.dat", "npy", "", "x.npy.gz", "-"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         ts_arena *arena = ts_arena_new();

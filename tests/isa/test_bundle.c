@@ -48,7 +48,6 @@ static const struct {
 
 /* Instruction n stands at column n + 1. */
 static void bundles_can_issue(void **state) {
-    (void)state;
     static const ts_source source = {"a.tsim", "0123456789", 10};
     for (size_t i = 0; i < sizeof bundles / sizeof *bundles; i++) {
         ts_arena *arena = ts_arena_new();
@@ -70,7 +69,6 @@ static void bundles_can_issue(void **state) {
 }
 
 static void some_machines_have_bf16(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_code code = {0};
     ts_isa_limits with = limits;
@@ -95,7 +93,6 @@ static void words_of_rows(int64_t stride, int mask, int64_t *low, int64_t *high)
 }
 
 static void accesses_reach_their_rows(void **state) {
-    (void)state;
     int64_t low, high, want_low, want_high;
     for (int64_t stride = -3; stride <= 3; stride++) {
         for (int mask = 1; mask < 256; mask++) {
@@ -148,7 +145,6 @@ static const ts_address *address_of(ts_arena *arena, const char *text) {
 }
 
 static void accesses_may_meet(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         const ts_address *a = address_of(arena, pairs[i].a), *b = address_of(arena, pairs[i].b);

@@ -5,7 +5,6 @@
 #include "tests/support/cmocka.h"
 
 static void every_row_is_well_formed(void **state) {
-    (void)state;
     for (int op = 0; op < TS_OP_COUNT; op++) {
         const ts_opcode_info *info = ts_opcode_get((ts_opcode)op);
         int least, most;
@@ -26,7 +25,6 @@ static void every_row_is_well_formed(void **state) {
 }
 
 static void arity_counts_what_is_optional(void **state) {
-    (void)state;
     int least, most;
     ts_opcode_arity(ts_opcode_get(TS_OP_wait), &least, &most);
     assert_int_equal(least, 1);
@@ -35,7 +33,6 @@ static void arity_counts_what_is_optional(void **state) {
 }
 
 static void write_masks_go_with_vector_results(void **state) {
-    (void)state;
     assert_true(ts_opcode_get(TS_OP_vadd_f32)->masks);
     assert_true(ts_opcode_get(TS_OP_vld)->masks);
     assert_true(ts_opcode_get(TS_OP_vst)->masks);
@@ -45,7 +42,6 @@ static void write_masks_go_with_vector_results(void **state) {
 }
 
 static void the_nearest_mnemonic_is_offered(void **state) {
-    (void)state;
     ts_opcode opcode;
     assert_false(ts_opcode_find("vadd.f3", 7, &opcode));
     assert_false(ts_opcode_find("vadd", 4, &opcode));
@@ -54,7 +50,6 @@ static void the_nearest_mnemonic_is_offered(void **state) {
 }
 
 static void pushes_have_operations_for_each_column(void **state) {
-    (void)state;
     assert_int_equal(ts_opcode_flops(TS_OP_vadd_f32, 128), 1024);
     assert_int_equal(ts_opcode_flops(TS_OP_mxu_latch_bf16, 128), 0);
     assert_int_equal(ts_opcode_flops(TS_OP_mxu_push_f32, 128), 2 * 8 * 128 * 128);
@@ -73,7 +68,6 @@ static bool reads(const ts_register_use *use, ts_operand_kind kind, int reg) {
 }
 
 static void registers_of_operands_masks_and_addresses(void **state) {
-    (void)state;
     const ts_address address = {
         .tensor = -1, .term_count = 2, .terms = {{.sreg = 3}, {.sreg = 3}}, .sublane_mask = 1};
     const ts_instruction load = {.opcode = TS_OP_vld,
@@ -92,7 +86,6 @@ static void registers_of_operands_masks_and_addresses(void **state) {
 
 /* Those of the other device count where there is one. */
 static void registers_of_a_transfer(void **state) {
-    (void)state;
     const ts_affine begin[] = {{.term_count = 1, .terms = {{1, 8}}},
                                {.term_count = 2, .terms = {{2, 1}, {1, 1}}},
                                {.term_count = 1, .terms = {{3, 1}}}};
@@ -117,7 +110,6 @@ static void registers_of_a_transfer(void **state) {
 
 /* What keeps a part of its destination reads it. */
 static void results_that_keep_a_part(void **state) {
-    (void)state;
     static const struct {
         ts_opcode opcode;
         int mask;

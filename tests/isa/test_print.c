@@ -7,7 +7,6 @@
 #include "tests/support/cmocka.h"
 
 static void operands_are_written_with_the_letters_of_the_meaning(void **state) {
-    (void)state;
     static const struct {
         ts_opcode opcode;
         const char *text;
@@ -25,7 +24,6 @@ static void operands_are_written_with_the_letters_of_the_meaning(void **state) {
 }
 
 static void every_row_is_printed(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     for (int markdown = 0; markdown < 2; markdown++) {
         ts_text out = ts_text_begin(arena);
@@ -39,7 +37,6 @@ static void every_row_is_printed(void **state) {
 }
 
 static void a_row_in_full(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_text out = ts_text_begin(arena);
     ts_isa_print_markdown(&out);
@@ -51,7 +48,6 @@ static void a_row_in_full(void **state) {
 
 /* The meaning of an instruction stands below it, 6 columns in, in lines of at most 98 columns, each as long as it can be. */
 static void meanings_fill_their_lines(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_text out = ts_text_begin(arena);
     ts_isa_print(&out);
@@ -77,7 +73,6 @@ static void meanings_fill_their_lines(void **state) {
 }
 
 static void the_document_is_up_to_date(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {.kind = TS_ERROR_NONE};
     ts_text out;

@@ -55,7 +55,6 @@ static void check_rows(const row *rows, size_t count) {
 #define CHECK_ROWS(rows) check_rows(rows, sizeof(rows) / sizeof(rows)[0])
 
 static void test_examples(void **state) {
-    (void)state;
     ts_algebra_row function;
     int count = 0;
     for (; ts_algebra_function(count, &function); count++) {
@@ -79,7 +78,6 @@ static void test_examples(void **state) {
 }
 
 static void test_values(void **state) {
-    (void)state;
     static const row rows[] = {
         {"8", "8"},
         {" ( 4 ,(-2, 3) ) ", "(4,(-2,3))"},
@@ -110,7 +108,6 @@ static void test_values(void **state) {
 }
 
 static void test_calls(void **state) {
-    (void)state;
     static const row rows[] = {
         {"composition( (6,2):(8,2) ,(4,3):(3,1) )", "((2,2),3):((24,2),8)"},
         {"coalesce(composition(complement(4:1, 24), 3:2))", "3:8"},
@@ -166,7 +163,6 @@ static void test_calls(void **state) {
 
 /* By the table of TVM's axis_registry.cc: what a step of an axis is and what all of it is; and of how many threads each is. */
 static void test_threads(void **state) {
-    (void)state;
     static const row rows[] = {
         {"get_scope(S[4:1@laneid])", "thread..warp"},
         {"get_scope(S[4:1@wid_in_wg])", "warp..warpgroup"},
@@ -198,7 +194,6 @@ static void test_threads(void **state) {
 }
 
 static void test_index_maps(void **state) {
-    (void)state;
     static const row rows[] = {
         {"map_indices(f32[4,5]{0,1}, (1,2))", "(2,1)"},
         {"map_ranges(lambda i, j: [j - i, i + 5], (4,8))", "((-3,11),(5,4))"},
@@ -271,7 +266,6 @@ static void test_index_maps(void **state) {
 }
 
 static void test_errors(void **state) {
-    (void)state;
     static const row rows[] = {
         {"",
          "expression:1:1: error: found the end, expected a function call, a layout, a tuple or an integer"},
@@ -361,7 +355,6 @@ static void test_errors(void **state) {
 }
 
 static void test_nesting(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_value value;
     ts_text text, out;
@@ -379,7 +372,6 @@ static void test_nesting(void **state) {
 
 /* What pictures and questions are of. */
 static void test_arrays(void **state) {
-    (void)state;
     static const row rows[] = {
         {"(4,8)", "f32[4,8] (4,8):(1,4)"},
         {"((2,2),8):((1,16),2)", "f32[4,8] ((2,2),8):((1,16),2)"},

@@ -155,7 +155,6 @@ static void check_double(ts_dtype dtype, uint64_t bits, double value) {
 
 /* Release has all codes, ASan one in seven: each goes the same way through memory. */
 static void every_small_float_to_every_type(void **state) {
-    (void)state;
     for (int i = 0; i < FLOATS; i++) {
         for (int code = 0; code < 1 << width(&floats[i]); code += stride(1, 7)) {
             double value = value_of(&floats[i], code);
@@ -168,7 +167,6 @@ static void every_small_float_to_every_type(void **state) {
 }
 
 static void every_small_integer_to_every_type(void **state) {
-    (void)state;
     for (int i = 0; i < INTEGERS; i++) {
         int bits = integers[i].bits;
         for (int64_t code = 0; bits <= 16 && code < 1 << bits; code += stride(1, 7)) {
@@ -181,7 +179,6 @@ static void every_small_integer_to_every_type(void **state) {
 
 /* Halfway between all neighbours, and the doubles beside that: rounding twice would show. */
 static void doubles_between_neighbours(void **state) {
-    (void)state;
     for (int i = 0; i < FLOATS; i++) {
         for (int code = 0; code < finite_codes(&floats[i]); code += stride(1, 7)) {
             double middle = (plain(&floats[i], code) + plain(&floats[i], code + 1)) / 2;
@@ -208,7 +205,6 @@ static uint64_t random_bits(void) {
 
 /* The host's own conversions are the oracle for the wide types. */
 static void wide_types_as_the_host(void **state) {
-    (void)state;
     for (int i = 0, most = rounds(1000000, 100000); i < most; i++) {
         uint64_t bits = random_bits() >> (random_bits() % 64), exponent = 1023 - 200 + random_bits() % 400;
         double value;
@@ -261,7 +257,6 @@ static const struct {
 };
 
 static void stated_results(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (ts_element_convert(rows[i].from, rows[i].bits, rows[i].to) != rows[i].result)
             fail_msg("row %zu: 0x%llx", i,
@@ -280,7 +275,6 @@ static uint64_t wide_bits(size_t i) {
 
 /* Arrays, at odd addresses: bulk loops and the general one equal the definition. */
 static void arrays_equal_elements(void **state) {
-    (void)state;
     enum { COUNT = 1 << 16 };
     static const ts_dtype pairs[][2] = {
         {TS_DTYPE_BF16, TS_DTYPE_F32}, {TS_DTYPE_F32, TS_DTYPE_BF16}, {TS_DTYPE_U16, TS_DTYPE_F64},
@@ -309,7 +303,6 @@ static void arrays_equal_elements(void **state) {
 }
 
 static void what_does_not_convert(void **state) {
-    (void)state;
     uint8_t bytes[16] = {1, 2, 3}, out[16] = {0};
     assert_false(ts_convert_elements(TS_DTYPE_C64, bytes, TS_DTYPE_F32, out, 1));
     assert_false(ts_convert_elements(TS_DTYPE_F32, bytes, TS_DTYPE_C64, out, 1));

@@ -57,7 +57,6 @@ static void check_vector(ts_arena *arena, char *line) {
 }
 
 static void test_vectors(void **state) {
-    (void)state;
     ts_error err = {0};
     ts_arena *arena = ts_arena_new();
     char *text;
@@ -76,7 +75,6 @@ static void test_vectors(void **state) {
 }
 
 static void test_results(void **state) {
-    (void)state;
     static const row rows[] = {
         {"size", "(_4,( 16 , 32 ))", "", "2048"},
         {"flatten", "((2,), 3 , ):((8,),1,)", "", "(2,3):(8,1)"},
@@ -135,7 +133,6 @@ static void test_results(void **state) {
 }
 
 static void test_text_errors(void **state) {
-    (void)state;
     static const row rows[] = {
         {"size", "", "", "expression:1:1: error: size(A) needs A, a CuTe layout"},
         {"size", "()", "",
@@ -183,7 +180,6 @@ static void test_text_errors(void **state) {
 }
 
 static void test_refusals(void **state) {
-    (void)state;
     static const row rows[] = {
         {"eval", "(4,2)", "(1,1,1)", "expression:1:1: error: a coordinate of 3 modes where the layout has 2"},
         {"eval", "4", "(1,1)",
@@ -242,7 +238,6 @@ static void test_refusals(void **state) {
 }
 
 static void test_nesting(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     char deep[200], result[256];
     memset(deep, '(', 64);

@@ -16,7 +16,6 @@ static ts_source chain(ts_arena *arena, const char *first, const char *link, con
 
 /* Read, printed as it was, evaluated, and with a shape that is known. */
 static void chains(void **state) {
-    (void)state;
     static const struct {
         const char *first, *link;
         int64_t value, extent; /* at (1, 2); over 2 x 4; 0: none that begins at 0 */
@@ -51,7 +50,6 @@ static void chains(void **state) {
 
 /* An overflow at the far end is seen, and so is a divisor. */
 static void chains_that_do_not_fit(void **state) {
-    (void)state;
     static const struct {
         const char *first, *link, *message;
     } rows[] = {
@@ -72,7 +70,6 @@ static void chains_that_do_not_fit(void **state) {
 }
 
 static void absurd_nesting(void **state) {
-    (void)state;
     static const struct {
         const char *first, *link, *message;
     } rows[] = {
@@ -98,7 +95,6 @@ static void absurd_nesting(void **state) {
 
 /* As deep as is read, in both ways that use up the room for operands that wait: also values of blocks. */
 static void deepest(void **state) {
-    (void)state;
     static const struct {
         const char *open, *inside, *close;
         int levels;
@@ -137,7 +133,6 @@ static void deepest(void **state) {
 
 /* Blocks of a map that is no sum of digits, with few and with many operands that wait. */
 static void blocks(void **state) {
-    (void)state;
     static const int levels[] = {0, 1, 28, 29, 30, 31, 32, 60, 190};
     for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
         ts_arena *arena = ts_arena_new();

@@ -8,7 +8,6 @@
 enum { RANDOM_LAYOUTS = 4000, SANITIZED_LAYOUTS = 400 };
 
 static void backward_is_the_inverse_and_padding_has_none(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     uint64_t seed = 7;
     for (int n = 0, most = rounds(RANDOM_LAYOUTS, SANITIZED_LAYOUTS) / 4; n < most; n++) {
@@ -35,7 +34,6 @@ static void backward_is_the_inverse_and_padding_has_none(void **state) {
 }
 
 static void bulk_equals_single(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     uint64_t seed = 11;
     for (int n = 0, most = rounds(RANDOM_LAYOUTS, SANITIZED_LAYOUTS); n < most; n++) {
@@ -59,7 +57,6 @@ static void bulk_equals_single(void **state) {
 
 /* The normal form, evaluated by hand, is the same map. */
 static void normal_form_is_the_same_map(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     uint64_t seed = 13;
     int normal = 0, most = rounds(RANDOM_LAYOUTS, SANITIZED_LAYOUTS);
@@ -104,7 +101,6 @@ static bool differ_by_enumeration(const ts_layout *a, const ts_layout *b) {
 }
 
 static void equality_agrees_with_enumeration(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     uint64_t seed = 17;
     int equal_pairs = 0, most = rounds(RANDOM_LAYOUTS, SANITIZED_LAYOUTS);
@@ -150,7 +146,6 @@ static const ts_layout *halved(ts_arena *arena, int64_t rows, int64_t jump, int6
 
 /* Each dim gets as many indices as the other. */
 static void differences_are_looked_for_up_to_the_limit(void **state) {
-    (void)state;
     static const struct {
         int64_t rows, jump, copies, limit;
         const char *found;
@@ -177,7 +172,6 @@ static void differences_are_looked_for_up_to_the_limit(void **state) {
 }
 
 static void overlap_is_found_with_two_indices(void **state) {
-    (void)state;
     const struct {
         int64_t row_stride, stride;
         bool injective;
@@ -201,7 +195,6 @@ static void overlap_is_found_with_two_indices(void **state) {
 }
 
 static void sizes_that_do_not_fit_are_refused(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     const struct {
         int64_t dims[2], tile;

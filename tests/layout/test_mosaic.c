@@ -39,7 +39,6 @@ static void test_canonical(void **state) {
         {"f32[16,256] tiled<(8,128),[4,2]>", "f32[16,256] tiled<(8,128),[4,2]>", 28672},
         {"f32[8,100] #tpu.tiled<(8,128),[-7,9]>S(1)", "f32[8,100] tiled<(8,128),[-7,9]> S(1)", 4096},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_arena *arena = ts_arena_new();
         ts_text text;
@@ -105,7 +104,6 @@ static void test_errors(void **state) {
          "unknown memory space, expected any, hbm, vmem, semaphore_mem, smem or host", 35},
         {"memref<8x8xf32, strided<[1]>>", "found 'strided', expected '#tpu.memory_space<'", 17},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_error err = {0};
         ts_arena *arena = ts_arena_new();
@@ -128,7 +126,6 @@ static void test_replicated_dims(void **state) {
         {{-1, 0}, TS_VPAD_SECOND, false, false, false}, {{0, -1}, TS_VPAD_SECOND, true, false, false},
         {{-1, -1}, TS_VPAD_BOTH, false, false, false},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_vpad v = {.bits = 32, .tile = {8, 128}, .implicit = rows[i].implicit};
         v.offsets[0] = rows[i].offsets[0], v.offsets[1] = rows[i].offsets[1];
@@ -143,7 +140,6 @@ static void test_sizes_are_checked(void **state) {
     const int64_t dims[] = {INT64_MAX};
     ts_error err = {0};
     ts_arena *arena = ts_arena_new();
-    (void)state;
     assert_null(ts_vpad_layout(&err, arena, &vpad, 1, dims));
     assert_error(&err, TS_ERROR_INPUT, "error: the vregs of the value do not fit in 64 bits\n");
     ts_arena_free(arena);
@@ -252,7 +248,6 @@ static const char *text_of(ts_arena *arena, const value *v) {
 
 static void test_places_in_vregs(void **state) {
     uint64_t seed = 19;
-    (void)state;
     for (int round = 0, count = rounds(3000, 300); round < count; round++) {
         ts_arena *arena = ts_arena_new();
         value v = random_value(&seed);
@@ -283,7 +278,6 @@ static int64_t offset_of(const int64_t *dims, const int64_t *strides, int64_t pa
 static void test_places_in_memrefs(void **state) {
     uint64_t seed = 20;
     static const char *const types[] = {"f32", "bf16", "i8"};
-    (void)state;
     for (int round = 0, count = rounds(1000, 100); round < count; round++) {
         ts_arena *arena = ts_arena_new();
         ts_text text;
@@ -320,7 +314,6 @@ static void test_memrefs_are_xlas(void **state) {
         {"memref<2x30x200xi8, #tpu.tiled<(8,128)(4,1),[8,2,1]>>", "s8[2,30,200]{2,1,0:T(8,128)(4,1)}"},
         {"memref<30x200xf32>", "f32[30,200]{1,0}"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_arena *arena = ts_arena_new();
         ts_layout_comparison same;

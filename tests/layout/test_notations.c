@@ -48,7 +48,6 @@ static void test_canonical(void **state) {
         {"f32[14] lambda i: i E(32)", "f32[14] lambda i: [i]"},
         {"s4[8,62,7,7] NCHW4c E(4)", "s4[8,62,7,7] NCHW4c E(4)"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_error err = {0};
         ts_arena *arena = ts_arena_new();
@@ -127,7 +126,6 @@ static const char *random_text(uint64_t *seed, ts_arena *arena) {
 static void test_printed_is_read(void **state) {
     uint64_t seed = 1;
     int read = 0, most = rounds(ROUNDS, SANITIZED_ROUNDS);
-    (void)state;
     for (int i = 0; i < most; i++) {
         ts_error err = {0};
         ts_arena *arena = ts_arena_new();
@@ -169,7 +167,6 @@ static void test_sizes(void **state) {
         {"s8[1,5,2,2] NCHW4c", 32, 32, 20},
         {"f32[4,2] (4,2):(1,8)", 12, 48, 32},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_arena *arena = ts_arena_new();
         const ts_shape *shape = read_shape(NULL, arena, rows[i].text);
@@ -328,7 +325,6 @@ static void test_errors(void **state) {
         {"f32[?] S[8:1]", 8, "found 'S', expected the end of the shape"},
         {"b(f32[8]) S[8:1]", 11, "found 'S', expected the end of the shape"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_error err = {0};
         ts_arena *arena = ts_arena_new();
@@ -460,7 +456,6 @@ static void test_translations(void **state) {
         {"f32[8]", "cuda", "unknown notation 'cuda', expected xla, axe, tvm or cute; did you mean 'cute'?"},
         {"f32[8]", "cuts", "unknown notation 'cuts', expected xla, axe, tvm or cute; did you mean 'cute'?"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_error err = {0};
         ts_arena *arena = ts_arena_new();

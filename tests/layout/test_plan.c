@@ -68,7 +68,6 @@ static void check_elements(const transfer *t, const ts_shape *src, const ts_shap
 }
 
 static void random_plans_move_every_element(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     uint64_t seed = 20260101;
     int gathers = 0, with_padding = 0;
@@ -114,7 +113,6 @@ static const ts_shape *tiled(ts_arena *arena, ts_dtype dtype, int bits, int rank
 }
 
 static void large_aligned_tensor_is_one_box_of_four_loops(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     int64_t dims[2] = {32768, 32768};
@@ -134,7 +132,6 @@ static void large_aligned_tensor_is_one_box_of_four_loops(void **state) {
 }
 
 static void ragged_tensor_is_four_boxes(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     int64_t dims[2] = {8191, 8101};
@@ -147,7 +144,6 @@ static void ragged_tensor_is_four_boxes(void **state) {
 }
 
 static void same_tiles_on_both_sides_copy_straight_with_their_padding(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     int64_t dims[2] = {13, 200};
@@ -171,7 +167,6 @@ static void same_tiles_on_both_sides_copy_straight_with_their_padding(void **sta
 }
 
 static void slice_outside_is_refused(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     int64_t dims[2] = {16, 16}, begin[2] = {9, 0}, sizes[2] = {8, 16};
@@ -184,7 +179,6 @@ static void slice_outside_is_refused(void **state) {
 }
 
 static void overlapping_destination_is_refused_with_both_indices(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     int64_t dims[2] = {4, 4};
@@ -201,7 +195,6 @@ static void overlapping_destination_is_refused_with_both_indices(void **state) {
 }
 
 static void replicas_of_the_destination_are_loops_of_source_stride_0(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     int64_t dims[1] = {4};

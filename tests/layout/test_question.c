@@ -87,7 +87,6 @@ static void tell(const ts_layout_question *q, char *out, size_t bytes) {
 }
 
 static void answers(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error *err = ts_error_new();

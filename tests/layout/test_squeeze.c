@@ -34,7 +34,6 @@ static void check_layout(uint64_t *seed, ts_arena *arena) {
 }
 
 static void test_squeeze(void **state) {
-    (void)state;
     uint64_t seed = 3;
     for (int i = 0; i < 2000; i++) {
         ts_arena *arena = ts_arena_new();

@@ -78,7 +78,6 @@ static const row rows[] = {
 };
 
 static void follows_the_rule(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_source source = {"row", rows[i].untiled, strlen(rows[i].untiled)};
@@ -127,7 +126,6 @@ static const row defaults[] = {
 };
 
 static void answers_of_the_compiler(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++) {
         ts_source source = {"row", defaults[i].untiled, strlen(defaults[i].untiled)};
@@ -147,7 +145,6 @@ static void answers_of_the_compiler(void **state) {
 }
 
 static void default_is_row_major(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_text text = ts_text_begin(arena);

@@ -13,7 +13,6 @@
 /* ---- Rows ---- */
 
 static void prints_canonical_text(void **state) {
-    (void)state;
     static const struct {
         const char *text, *canonical;
     } rows[] = {
@@ -66,7 +65,6 @@ static void prints_canonical_text(void **state) {
 #define BARE "found a layout, expected TYPE[DIMS] before it, as in f32[4,8] (4,8):(8,1)"
 
 static void refuses_exactly(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         int column;
@@ -216,7 +214,6 @@ static void refuses_exactly(void **state) {
 }
 
 static void sizes_where_xla_contradicts_itself(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         int64_t padded_elements, bytes, storage_bytes, unpadded_bytes;
@@ -255,7 +252,6 @@ static void sizes_where_xla_contradicts_itself(void **state) {
 }
 
 static void says_why_there_is_no_layout(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         ts_error_kind kind;
@@ -277,7 +273,6 @@ static void says_why_there_is_no_layout(void **state) {
 }
 
 static void makes_row_major_shapes(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     const ts_shape *shape = ts_shape_row_major(&err, arena, TS_DTYPE_BF16, 2, (const int64_t[]){3, 5});
@@ -290,7 +285,6 @@ static void makes_row_major_shapes(void **state) {
 }
 
 static void leaves_the_cursor_behind_the_shape(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         size_t at;
@@ -310,7 +304,6 @@ static void leaves_the_cursor_behind_the_shape(void **state) {
 
 /* The text needs no NUL behind it, and nothing behind its end is read. */
 static void respects_the_length(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     const char *text = "f32[8]{0:T(128)}";
     for (size_t length = 0; length <= strlen(text); length++) {
@@ -323,7 +316,6 @@ static void respects_the_length(void **state) {
 }
 
 static void nests_tuples_as_deep_as_xla(void **state) {
-    (void)state;
     enum { DEPTH = 8192 };
     for (int extra = 0; extra < 2; extra++) {
         ts_arena *arena = ts_arena_new();
@@ -445,7 +437,6 @@ static bool same_fields(const ts_xla_layout *a, const ts_xla_layout *b) {
 }
 
 static void printing_and_parsing_is_the_identity(void **state) {
-    (void)state;
     uint64_t seed = 20;
     for (int i = 0, most = rounds(SHAPES, SANITIZED_SHAPES); i < most; i++) {
         ts_arena *arena = ts_arena_new();
@@ -481,7 +472,6 @@ static int64_t array_size(const random_fields *r, int64_t logical) {
 
 /* Every element and every slot of storage, against arrays that were padded, reshaped and transposed. */
 static void agrees_with_the_oracle(void **state) {
-    (void)state;
     uint64_t seed = 3;
     int checked = 0, most = rounds(SHAPES, SANITIZED_SHAPES);
     for (int i = 0; i < most; i++) {

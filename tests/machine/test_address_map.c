@@ -101,7 +101,6 @@ static parts by_rorabgbachco(int64_t burst) {
 }
 
 static void named_maps(void **state) {
-    (void)state;
     static const struct {
         const char *name;
         parts (*place)(int64_t burst);
@@ -153,7 +152,6 @@ static void check_bijection(const ts_hbm_config *c, const char *text) {
 }
 
 static void one_to_one(void **state) {
-    (void)state;
     static const char *const maps[] = {
         "A",
         "B",
@@ -185,7 +183,6 @@ static void one_to_one(void **state) {
 
 /* Rows that are no power of two: their lower bits can be anywhere. */
 static void rows_of_any_number(void **state) {
-    (void)state;
     static const char *const maps[] = {"A", "H", "mop4clxor",
                                        "off ro:2 co pc ch ba bg sid st ro; ro ^= ba[0:0]"};
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++) {
@@ -196,7 +193,6 @@ static void rows_of_any_number(void **state) {
 }
 
 static void bad_maps(void **state) {
-    (void)state;
     static const struct {
         const char *text, *message;
         int stacks;
@@ -236,7 +232,6 @@ static void bad_maps(void **state) {
 
 /* Every count at the most that fits, and beyond it: what is too many is said. */
 static void too_large(void **state) {
-    (void)state;
     static const struct {
         int stacks, channels, row_bytes, burst_bytes, rows;
         const char *message;

@@ -38,7 +38,6 @@ static void assert_near(double got, double expected) {
 }
 
 static void rates_are_the_published_ones(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof published / sizeof published[0]; i++) {
         const ts_machine *m = load(arena, published[i].name);
@@ -53,7 +52,6 @@ static void rates_are_the_published_ones(void **state) {
 }
 
 static void rates_are_exact(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     const ts_machine *m = load(arena, "tpu-v5e");
     assert_int_equal(ts_machine_peak_ops(m, TS_MXU_BF16, m->chip.peak_khz),
@@ -91,7 +89,6 @@ static void assert_usable(ts_arena *arena, const ts_machine *machine) {
 }
 
 static void what_ships_is_complete(void **state) {
-    (void)state;
     assert_true(ts_embedded_machine_count >= 10);
     for (size_t i = 0; i < ts_embedded_machine_count; i++) {
         ts_arena *arena = ts_arena_new();
@@ -112,7 +109,6 @@ static const ts_machine *read_text(ts_error *err, ts_arena *arena, const ts_text
 }
 
 static void prints_back(void **state) {
-    (void)state;
     for (size_t i = 0; i < ts_embedded_machine_count; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -182,7 +178,6 @@ static void assert_prints_back(ts_arena *arena, const ts_machine *machine) {
 /* Whether a figure is changed on the command line or in the printed file, the machine is the same, and prints
  * back: for every eighth figure of a machine, on the next machine for the next ones. */
 static void printed_and_changed(void **state) {
-    (void)state;
     for (size_t i = 0; i < ts_embedded_machine_count; i++) {
         ts_arena *arena = ts_arena_new(), *scratch = ts_arena_new();
         ts_error err = {0};
@@ -217,7 +212,6 @@ static void printed_and_changed(void **state) {
 }
 
 static void names_what_was_changed(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     static const char *const sets[] = {"hbm.timing.t_rp=14.5ns", "title=a b",
@@ -234,7 +228,6 @@ static void names_what_was_changed(void **state) {
 }
 
 static void time_is_that_of_the_sustained_clock(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     static const char *const sets[] = {"chip.clock.sustained=1.2GHz"};
@@ -246,7 +239,6 @@ static void time_is_that_of_the_sustained_clock(void **state) {
 
 /* The reference of HBM time is the one that its tests use. */
 static void hbm2_reference_is_the_preset(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_hbm_config got = load(arena, "hbm2-reference")->hbm, expected = hbm2;
     assert_string_equal(got.address_map, expected.address_map);
@@ -261,7 +253,6 @@ static void hbm2_reference_is_the_preset(void **state) {
 }
 
 static void hbm3_reference_counts_in_ck(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     const ts_hbm_config *reference = &load(arena, "hbm3-reference")->hbm, *v6e = &load(arena, "tpu-v6e")->hbm;
     ts_hbm_timing expected = reference->timing;
@@ -274,7 +265,6 @@ static void hbm3_reference_counts_in_ck(void **state) {
 }
 
 static void overrides(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     static const char *const sets[] = {"hbm.stacks=4", "chip.launch=1.5us", "hbm.clock=1 GHz",
@@ -293,7 +283,6 @@ static void overrides(void **state) {
 }
 
 static void refuses(void **state) {
-    (void)state;
     static const struct {
         const char *set, *expected;
     } rows[] = {
@@ -351,7 +340,6 @@ static void refuses(void **state) {
 
 /* As many banks as a channel and its scheduler can have. */
 static void most_banks(void **state) {
-    (void)state;
     static const char *const sets[][3] = {
         {"hbm.bank_groups=16", "hbm.banks=8", "hbm.pseudo_channels=1"},
         {"hbm.controller.scheduler=per_bank", "hbm.sids=4", "hbm.pseudo_channels=1"},
@@ -366,7 +354,6 @@ static void most_banks(void **state) {
 
 /* Where one figure does not agree with another, and the place may be in the built-in file. */
 static void refuses_pairs(void **state) {
-    (void)state;
     static const struct {
         const char *sets[5], *message; /* NULL behind the last */
     } rows[] = {
@@ -417,7 +404,6 @@ static void refuses_pairs(void **state) {
 }
 
 static void has_partitioned_memories(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     static const char *const sets[] = {
@@ -441,7 +427,6 @@ static void has_partitioned_memories(void **state) {
 
 /* Fields below one key stand together, so that they print as one mapping; no two share a member. */
 static void table_is_sound(void **state) {
-    (void)state;
     const ts_field_table *t = &ts_machine_fields;
     for (int i = 0; i < t->count; i++) {
         const ts_field *a = &t->fields[i];

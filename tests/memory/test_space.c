@@ -12,7 +12,6 @@ static const int64_t vast = INT64_C(1) << 58; /* bytes that no host has */
 /* ---- Ranges ---- */
 
 static void nothing_is_reserved(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_space *space = ts_space_new(arena, "hbm", vast);
     for (int64_t address = 0; address < vast; address += vast / 8) *ts_space_touch(space, address, 1) = 7;
@@ -30,7 +29,6 @@ static void nothing_is_reserved(void **state) {
 /* What a space holds is what an array of bytes would, whatever is touched in whatever order and announced or
  * not. */
 static void a_space_is_an_array(void **state) {
-    (void)state;
     enum { BYTES = 5 * CHUNK + 3 * LINE + 5, ROUNDS = 60, TOUCHES = 40 };
     static uint8_t want[BYTES];
     uint64_t seed = 5;
@@ -60,7 +58,6 @@ static void a_space_is_an_array(void **state) {
 }
 
 static void a_hold_does_not_move(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_space *space = ts_space_new(arena, "hbm", INT64_C(1) << 40);
     const int64_t base = (INT64_C(1) << 39) + 5 * LINE + 1, length = 2 * HUGE_PAGE;
@@ -81,7 +78,6 @@ static void a_hold_does_not_move(void **state) {
 }
 
 static void what_is_forgotten_is_zero(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_space *space = ts_space_new(arena, "vmem", 1 << 30);
     ts_space_hold(space, 0, 100 * LINE);
@@ -96,7 +92,6 @@ static void what_is_forgotten_is_zero(void **state) {
 
 /* Bounds of ranges, in lines: what is announced twice, overlaps or is real already. */
 static void holds_are_apart(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_space *space = ts_space_new(arena, "hbm", 1 << 30);
     ts_space_hold(space, 10 * LINE, 10 * LINE);
@@ -137,7 +132,6 @@ void ts_out_of_memory(size_t bytes) {
 
 /* More than the host has: only what is touched counts, and when that is too much it is said. */
 static void out_of_memory(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_space *space = ts_space_new(arena, "hbm", vast);
     ts_space_hold(space, 0, vast);
@@ -163,7 +157,6 @@ static void out_of_memory(void **state) {
 }
 
 static void wrapped_bytes_are_the_caller_s(void **state) {
-    (void)state;
     uint8_t bytes[100] = {0};
     ts_arena *arena = ts_arena_new();
     ts_space *space = ts_space_wrap(arena, "the file", bytes, sizeof bytes);
@@ -176,7 +169,6 @@ static void wrapped_bytes_are_the_caller_s(void **state) {
 }
 
 static void contains(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_space *space = ts_space_new(arena, "smem", 1024);
     assert_true(ts_space_contains(space, 1020, 4));
@@ -234,7 +226,6 @@ static const struct {
 };
 
 static void shapes_are_placed(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_space *space = ts_space_of_machine(arena, &partitioned);
     assert_int_equal(space->axis_count, 5);
@@ -257,7 +248,6 @@ static void shapes_are_placed(void **state) {
 }
 
 static void addresses_fit_in_64_bits(void **state) {
-    (void)state;
     static const ts_machine_axis far = {"H", 0, INT64_C(1) << 57};
     const ts_machine_memory memory = {.name = "pe", .capacity_bytes = 1024, .axis_count = 1, .axes = &far};
     ts_arena *arena = ts_arena_new();
@@ -272,7 +262,6 @@ static void addresses_fit_in_64_bits(void **state) {
 /* ---- The shadow ---- */
 
 static void shadows_take_what_is_marked(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_space *space = ts_space_new(arena, "hbm", INT64_C(1) << 44);
     const int64_t page = INT64_C(1) << 19, leaf = page << 12, far = (INT64_C(1) << 46) + 64;
@@ -322,7 +311,6 @@ static void words_are_as_bits(ts_space *space, uint8_t *poison, int64_t first, c
 
 /* A shadow is an array of bits, whatever is marked in whatever order: words, bits at edges of pages, pages. */
 static void a_shadow_is_an_array(void **state) {
-    (void)state;
     enum { PAGE = 1 << 19, PAGES = 3, BITS = PAGES * PAGE, ROUNDS = 4000, LONGEST = 200 };
     static uint8_t poison[BITS];
     ts_arena *arena = ts_arena_new();

@@ -120,7 +120,6 @@ static void check(size_t torus, size_t row, int k) {
 }
 
 static void test_large(void **state) {
-    (void)state;
     int one = 0;
     for (size_t torus = 0; torus < sizeof tori / sizeof *tori; torus++)
         for (size_t row = 0; row < sizeof collectives / sizeof *collectives; row++)
@@ -131,7 +130,6 @@ static void test_large(void **state) {
 /* Two axes change places and copies move from one axis to another: with the copies split all elements are exchanged,
  * then gathered over one axis. Few of the ways to that can be priced on so many chips. */
 static void test_split_copies(void **state) {
-    (void)state;
     for (size_t torus = 0; torus < sizeof tori / sizeof *tori; torus++) {
         const int64_t *n = tori[torus].extents;
         if (n[0] * n[1] * n[2] < 4096 || n[0] != n[1] || n[1] != n[2]) continue;

@@ -20,7 +20,6 @@ static bool read_mesh(ts_error *err, ts_arena *arena, const mesh_text *text, ts_
 }
 
 static void test_read(void **state) {
-    (void)state;
     static const struct {
         mesh_text text;
         int axes, dims;
@@ -58,7 +57,6 @@ static void test_read(void **state) {
 }
 
 static void test_errors(void **state) {
-    (void)state;
     static const struct {
         mesh_text text;
         int column;
@@ -111,7 +109,6 @@ static void test_errors(void **state) {
 /* ---- Routes ---- */
 
 static void test_routes(void **state) {
-    (void)state;
     static const mesh_text texts[] = {
         {"tpu-v5e", "3x5", NULL},  {"tpu-v4", "4x8", NULL},    {"tpu-v4", "4x2x4", NULL},
         {"tpu-v5e", "16x2", NULL}, {"tpu-v7x", "16x2", "4x4"}, {"tpu-v4", "8", NULL},
@@ -131,7 +128,6 @@ static void test_routes(void **state) {
 
 /* Loads of several routes add up, on the same links too. */
 static void test_sums(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_mesh mesh;
@@ -179,7 +175,6 @@ static void check_rings(const ts_mesh *mesh, ts_arena *arena, int32_t *const chi
 
 /* A torus of two dims has them (Foregger, "Hamiltonian decompositions of products of cycles", 1978). */
 static void test_two_rings(void **state) {
-    (void)state;
     static const struct {
         mesh_text text;
         bool has;

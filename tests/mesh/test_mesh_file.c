@@ -39,7 +39,6 @@ static bool read_mesh(fixture *f, const char *axes, const char *machine, const c
 }
 
 static void test_shipped(void **state) {
-    (void)state;
     static const struct {
         const char *name;
         int64_t devices;
@@ -67,7 +66,6 @@ static void test_shipped(void **state) {
 #define DIMS "dims:\n  x: {chips: 4, wrap: line}\n  y: {chips: 8, wrap: rule}\n"
 
 static void test_fields(void **state) {
-    (void)state;
     fixture f = {.arena = ts_arena_new()};
     const ts_mesh_file *file;
     const int32_t *order;
@@ -105,7 +103,6 @@ static void test_fields(void **state) {
 }
 
 static void test_errors(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         int line, column;
@@ -135,7 +132,6 @@ static void test_errors(void **state) {
 
 /* Names of no file, and what is no mapping where the machine is known. */
 static void test_no_mesh(void **state) {
-    (void)state;
     fixture f;
     assert_false(read_mesh(&f, "v4-65", "tpu-v4", NULL, 0));
     assert_string_equal(f.err.message,
@@ -153,7 +149,6 @@ static void test_no_mesh(void **state) {
 }
 
 static void test_orders_refused(void **state) {
-    (void)state;
     static const struct {
         const char *order, *message;
     } rows[] = {{"order: 0,1,2\n", "found the end, expected ','"},
@@ -179,7 +174,6 @@ static void test_orders_refused(void **state) {
 
 /* Files whose dims and axes are not of one number of devices, or of no slice of the machine. */
 static void test_meshes_refused(void **state) {
-    (void)state;
     static const struct {
         const char *body;
         int line;
@@ -213,7 +207,6 @@ static void test_meshes_refused(void **state) {
 /* ---- Failed links ---- */
 
 static void test_routes_around(void **state) {
-    (void)state;
     static const char *const failed[] = {"(0,0)->(0,1)", "( 1 , 2 ) -> (2,2)", "(0,0)->(3,0)"};
     fixture f;
     assert_true(read_mesh(&f, "4x4", "tpu-v4", failed, 3));
@@ -226,7 +219,6 @@ static void test_routes_around(void **state) {
 }
 
 static void test_failures_refused(void **state) {
-    (void)state;
     static const struct {
         const char *failed[2];
         int column;
@@ -265,7 +257,6 @@ static bool plan_of(fixture *f, const char *from, const char *to, ts_reshard_pla
 /* Plans are made with bytes on meshes with failures and with chips in another order; none is faster than its bound, or
  * than on a mesh where all links work. */
 static void test_plans(void **state) {
-    (void)state;
     static const char *const failed[] = {"(0,0)->(0,1)", "(2,1)->(1,1)"};
     static const char *const pairs[][2] = {{"f32[16,32] P(('x','y'))", "f32[16,32]"},
                                            {"f32[16,32] P('x','y')", "f32[16,32] P('y')"},
@@ -299,7 +290,6 @@ static void test_plans(void **state) {
 /* ---- Flits and injection: v4 has 45 GB/s a link, 1 us a hop, 3.8 us to launch ---- */
 
 static void test_flits_and_injection(void **state) {
-    (void)state;
     static const struct {
         const char *array;
         int64_t flit, injection, link_bytes;

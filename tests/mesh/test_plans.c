@@ -120,7 +120,6 @@ static void check_pair(fixture *f, int from, int to) {
 }
 
 static void test_no_order_is_better(void **state) {
-    (void)state;
     static const struct {
         const char *axes, *array;
     } rows[] = {{"a=2,b=2", "f32[64,64]"},

@@ -47,7 +47,6 @@ static bool make_plan(fixture *f, const char *from, const char *to, ts_algorithm
 /* ---- Prices: v4 has 45 GB/s a link, 1 us a hop, 3.8 us to launch ---- */
 
 static void test_prices(void **state) {
-    (void)state;
     static const struct {
         const char *mesh, *from, *to;
         ts_algorithm algorithm;
@@ -105,7 +104,6 @@ static void test_prices(void **state) {
 
 /* Two devices of a chip: what goes between them is on no link. */
 static void test_devices_of_a_chip(void **state) {
-    (void)state;
     fixture f;
     begin(&f, "tpu-v7x", "x=2,core=2", "2");
     assert_true(make_plan(&f, "u8[4,90] P('core')", "u8[4,90]", TS_ALGORITHM_RING));
@@ -175,7 +173,6 @@ static double check_pair(fixture *f, const char *array, const char *from, const 
 }
 
 static void test_every_pair(void **state) {
-    (void)state;
     for (size_t g = 0; g < sizeof grounds / sizeof grounds[0]; g++)
         for (int from = 0; from < PLACES; from++)
             for (int to = 0; to < PLACES; to++) {
@@ -247,7 +244,6 @@ static void check_crossing(fixture *f, const ts_collective *collective) {
 }
 
 static void test_counts(void **state) {
-    (void)state;
     static const struct {
         const char *machine, *axes, *topology, *array;
     } meshes[] = {
@@ -279,7 +275,6 @@ static void test_counts(void **state) {
 
 /* Parts of unlike sizes are looked at one by one: the search ends with what it has when that is too many. */
 static void test_visits(void **state) {
-    (void)state;
     fixture f;
     begin(&f, "tpu-v5p", "8x8x8", NULL);
     assert_true(
@@ -294,7 +289,6 @@ static void test_visits(void **state) {
 /* ---- Plans with a fault ---- */
 
 static void test_faults(void **state) {
-    (void)state;
     fixture f;
     ts_reshard_proof proof;
     begin(&f, "tpu-v4", "a=2,b=2,c=2", "8");
@@ -322,7 +316,6 @@ static void test_faults(void **state) {
 
 /* What was moved: of an array that is made smaller where it is too large for all devices. */
 static void test_proofs(void **state) {
-    (void)state;
     static const struct {
         const char *from, *to;
         int64_t most;
@@ -360,7 +353,6 @@ static void test_proofs(void **state) {
 
 /* Through the rings of both dims each of 16 devices gets every element that it lacks once. */
 static void test_moved_once(void **state) {
-    (void)state;
     fixture f;
     ts_reshard_proof proof;
     begin(&f, "tpu-v4", "4x4", NULL);
@@ -371,7 +363,6 @@ static void test_moved_once(void **state) {
 }
 
 static void test_refused(void **state) {
-    (void)state;
     static const struct {
         const char *from, *to, *message;
     } rows[] = {
@@ -393,7 +384,6 @@ static void test_refused(void **state) {
 
 /* 2 x 3 parts and 3 x 2: each of 6 devices has a half or a sixth, gets the rest, and keeps its part of all. */
 static void test_without_common_parts(void **state) {
-    (void)state;
     static const struct {
         const char *from, *to;
         ts_collective_kind first;
@@ -429,7 +419,6 @@ static void test_without_common_parts(void **state) {
 
 /* Devices that are counted across the axes: where copies are all that the other side has, or it can be cut too. */
 static void test_orders_across_axes(void **state) {
-    (void)state;
     static const struct {
         const char *from, *to;
         ts_collective_kind kind;
@@ -460,7 +449,6 @@ static void test_orders_across_axes(void **state) {
 
 /* Nothing moves where elements are already; else they go there first, and sums are made last. */
 static void test_sums_of_values(void **state) {
-    (void)state;
     static const struct {
         const char *from, *to;
         int count;
@@ -510,7 +498,6 @@ static bool read_collective(fixture *f, ts_collective_kind kind, int64_t bytes, 
 }
 
 static void test_collectives(void **state) {
-    (void)state;
     static const struct {
         ts_collective_kind kind;
         int64_t bytes;
@@ -550,7 +537,6 @@ static void test_collectives(void **state) {
 
 /* What a collective does to the three dims of which HLO's groups split one: (groups, members, a part). */
 static void test_what_is_split(void **state) {
-    (void)state;
     static const struct {
         ts_collective_kind kind;
         int64_t bytes;
@@ -587,7 +573,6 @@ static void test_what_is_split(void **state) {
 /* Bytes a link of the bound, on 4 x 4 rings, where links of one chip have failed: a chip lacks 15 of 16 parts, or gives
  * as many away, over those that it has left; a sum goes over all that there are, or into the chip that has fewest. */
 static void test_bounds_with_failures(void **state) {
-    (void)state;
     static const char *const out[] = {"(0,0)->(0,1)", "(0,0)->(0,3)"}, *const in[] = {"(0,1)->(0,0)",
                                                                                       "(0,3)->(0,0)",
                                                                                       "(1,0)->(0,0)"};
@@ -634,7 +619,6 @@ static void test_bounds_with_failures(void **state) {
 
 /* Groups by axes of a mesh of their own, and the same as lists. */
 static void test_groups_by_axes(void **state) {
-    (void)state;
     static const struct {
         const char *axes, *lists;
     } rows[] = {
@@ -664,7 +648,6 @@ static void test_groups_by_axes(void **state) {
 }
 
 static void test_groups_by_axes_refused(void **state) {
-    (void)state;
     static const char *const rows[][2] = {
         {"mesh['x'=2,'y'=4] {'x'}", "the groups are of 8 devices, the mesh has 16"},
         {"mesh['x'=4,'y'=4] {'z'}", "the groups' mesh has no such axis"},
@@ -687,7 +670,6 @@ static void test_groups_by_axes_refused(void **state) {
 /* Bytes of the bound of pairs, on 4 x 4 rings, of 400 each: over 8 links into half of a dim, over 32 of a dim as far as
  * they go, which links carry as whole flits; over 4 into a chip. */
 static void test_pair_bounds(void **state) {
-    (void)state;
     static const struct {
         const char *pairs;
         int count, links;
@@ -728,7 +710,6 @@ static void test_pair_bounds(void **state) {
 }
 
 static void test_collectives_refused(void **state) {
-    (void)state;
     static const struct {
         ts_collective_kind kind;
         const char *groups, *message;
@@ -760,7 +741,6 @@ static void test_collectives_refused(void **state) {
 
 /* 2^48 bytes are the most. */
 static void test_bytes_of_collectives(void **state) {
-    (void)state;
     static const struct {
         int64_t bytes;
         const char *message; /* NULL: read */

@@ -36,7 +36,6 @@ static double plan_us(const char *machine, const char *axes, const char *topolog
 }
 
 static void test_book(void **state) {
-    (void)state;
     static const struct {
         const char *machine, *axes, *topology, *from, *to;
         double book_us, ours_us; /* ours without hops: what is behind it says why it differs */
@@ -81,7 +80,6 @@ static void test_book(void **state) {
 
 /* Case 4, and what needs no communication: both products of an axis that is taken twice cost an all-gather of one. */
 static void test_products(void **state) {
-    (void)state;
     double hops;
     /* Cases 1 and 2: A[I, J_X] is gathered; A[I_X, J] as it is */
     double gathered = plan_us("tpu-v4", "X=4", NULL, "bf16[4096,4096] P(None,'X')", "bf16[4096,4096]", &hops);

@@ -30,7 +30,6 @@ static const char *print(ts_arena *arena, const ts_mesh *mesh, const ts_sharding
 }
 
 static void test_forms(void **state) {
-    (void)state;
     static const struct {
         const char *text, *hlo, *spec, *axe; /* on x=2, y=4, z=2 */
     } rows[] = {
@@ -95,7 +94,6 @@ static void test_forms(void **state) {
 /* ---- Errors ---- */
 
 static void test_errors(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         int column;
@@ -172,7 +170,6 @@ static void test_errors(void **state) {
 
 /* Parts that are not those of the devices: of x=6 two by three, cut as three by two. */
 static void test_uneven(void **state) {
-    (void)state;
     static const char *const texts[][2] = {
         {"f32[12] {devices=[2,3]<=[2,3]T(1,0) last_tile_dim_replicate}",
          "the devices are in no order of a mesh: a dim's tiles split one of <=[..] unevenly"},
@@ -197,7 +194,6 @@ static void test_uneven(void **state) {
 
 /* Dims of <=[..] that follow each other are one, as XLA prints them. */
 static void test_dims_in_a_row(void **state) {
-    (void)state;
     static const char *const texts[][2] = {
         {"f32[12] {devices=[2,6]<=[3,2,2] last_tile_dim_replicate}",
          "{devices=[2,6]<=[12] last_tile_dim_replicate}"},
@@ -221,7 +217,6 @@ static void test_dims_in_a_row(void **state) {
 }
 
 static void test_copies_and_sums(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         int64_t copies, run, addend; /* in dim 0; of device 13, at (1,2,1) */
@@ -332,7 +327,6 @@ static bool is_mine(const assignment *a, const int64_t *index, int64_t flat) {
 }
 
 static void test_iota(void **state) {
-    (void)state;
     uint64_t seed = 21;
     ts_arena *arena = ts_arena_new();
     ts_mesh mesh;
@@ -378,7 +372,6 @@ static void check_printed(const char *source, int form) {
 }
 
 static void test_printed(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         int forms; /* Axe's has no partial sums, and only padded dims */

@@ -79,7 +79,6 @@ static const struct {
 };
 
 static void bundles_have_placements(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         reshard_ways ways;
         find(rows[i].axes, rows[i].array, rows[i].from, rows[i].to, &ways);
@@ -115,7 +114,6 @@ static bool has_holders(const ts_sharding *s, int dim) {
 }
 
 static void every_part_has_elements(void **state) {
-    (void)state;
     int bad = 0;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         reshard_ways ways;
@@ -134,7 +132,6 @@ static void every_part_has_elements(void **state) {
 
 /* Where a bundle is neither at its start nor at its goal. */
 static void detours_are_counted(void **state) {
-    (void)state;
     reshard_ways ways;
     find("a=2,b=4", "[64,32]", "P(('b','a'), None)", "P(None, ('b','a'))", &ways);
     static const struct {
@@ -146,7 +143,6 @@ static void detours_are_counted(void **state) {
 
 /* Six bundles at most: else digits of one dim, then of one kind, go together. */
 static void bundles_are_few(void **state) {
-    (void)state;
     static const char seven[] = "a=2,b=2,c=2,d=2,e=2,f=2,g=2", six[] = "a=2,b=2,c=2,d=2,e=2,f=2";
     reshard_ways ways;
     find_on("8x4x4", seven, "[128,128]", "P(('g','f','e','d','c','b','a'), None)",

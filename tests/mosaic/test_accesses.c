@@ -32,7 +32,6 @@ static bool may_meet(const graph_node *a, const graph_node *b) {
 }
 
 static void those_that_meet_are_found(void **state) {
-    (void)state;
     int all = 0;
     for (int round = 0; round < rounds(20, 5); round++) {
         ts_arena *arena = ts_arena_new();

@@ -235,7 +235,6 @@ static int64_t slot_count(const mosaic_code *code, ts_opcode opcode) {
 }
 
 static void the_code_computes_the_same(void **state) {
-    (void)state;
     ts_core_config core = machine();
     static little before, after;
     for (int round = 0; round < rounds(200, 60); round++) {
@@ -264,7 +263,6 @@ static void the_code_computes_the_same(void **state) {
 /* ---- Spills ---- */
 
 static void values_that_fit_are_not_spilled(void **state) {
-    (void)state;
     ts_core_config core = machine();
     for (int count = 8; count <= 40; count += 32) {
         mosaic_code *code = new_code();
@@ -283,7 +281,6 @@ static void values_that_fit_are_not_spilled(void **state) {
 
 /* The first of all registers, too: value i is 103 i, and a sum takes what it adds three times. */
 static void spilled_values_come_back(void **state) {
-    (void)state;
     enum { COUNT = 3 * VREGS };
     ts_core_config core = machine();
     static little m;
@@ -304,7 +301,6 @@ static void spilled_values_come_back(void **state) {
 
 /* The one is stored on one way alone, the other on the other: both are there in the block before. */
 static void values_of_two_ways_are_apart(void **state) {
-    (void)state;
     ts_core_config core = machine();
     static little m;
     for (int way = 0; way < 2; way++) {
@@ -333,7 +329,6 @@ static void values_of_two_ways_are_apart(void **state) {
 /* More than there are registers, from one block to the next, or into a loop: only the former get homes before the schedule.
  * Fewer keep what registers they have. */
 static void values_between_blocks_are_scheduled(void **state) {
-    (void)state;
     static const struct {
         int count, depth;
         bool homed;
@@ -390,7 +385,6 @@ static ts_operand made(mosaic_code *code, ts_opcode opcode, ts_operand_kind kind
 
 /* What has no sources is made again where it is read, by both passes; what has one is stored. */
 static void constants_are_made_again(void **state) {
-    (void)state;
     enum { COUNT = 40 };
     static const ts_operand none, f32 = {TS_OPERAND_F32, {0}};
     const struct {
@@ -428,7 +422,6 @@ static void constants_are_made_again(void **state) {
 
 /* All are there from the middle on: the sums have the first pass store what it cannot make again. */
 static void constants_are_not_stored_before_the_schedule(void **state) {
-    (void)state;
     enum { COUNT = 40 };
     static const ts_operand f32 = {TS_OPERAND_F32, {0}};
     const struct {
@@ -450,7 +443,6 @@ static void constants_are_not_stored_before_the_schedule(void **state) {
 
 /* What a merge reads, and its mask, are there for what comes later. */
 static void merges_leave_what_they_read(void **state) {
-    (void)state;
     static little m;
     ts_core_config core = machine();
     mosaic_code *code = new_code();
@@ -473,7 +465,6 @@ static void merges_leave_what_they_read(void **state) {
 
 /* Each of the first values is another one where its mask says so; masks that have no register are spilled as vregs. */
 static void masks_are_spilled(void **state) {
-    (void)state;
     static little m;
     ts_core_config core = machine();
     for (int count = VMASKS; count < VREGS; count += 5) {
@@ -502,7 +493,6 @@ static void masks_are_spilled(void **state) {
 
 /* Two values may be made in a cycle, and one is used: they are not made so early that they are spilled. */
 static void schedules_keep_to_the_registers(void **state) {
-    (void)state;
     static const struct {
         ts_operand_kind kind;
         ts_opcode opcode;
@@ -537,7 +527,6 @@ static void schedules_keep_to_the_registers(void **state) {
 
 /* Twice as many values, of which no more are there at one time, take no more slots. */
 static void slots_are_used_again(void **state) {
-    (void)state;
     enum { COUNT = VREGS + 5 };
     ts_core_config core = machine();
     int vregs[2];
@@ -564,7 +553,6 @@ static ts_operand scalar(mosaic_code *code, int64_t word) {
 
 /* What goes from the first block to the second leaves all registers to the third. */
 static void registers_between_blocks_are_given_back(void **state) {
-    (void)state;
     enum { BETWEEN = 3 };
     ts_core_config core = machine();
     mosaic_code *code = new_code();
@@ -585,7 +573,6 @@ static void registers_between_blocks_are_given_back(void **state) {
 /* Six of a slot each, of which the second is there until the end: as many slots as are needed at one time, those that
  * have been free for longest first. */
 static void slots_are_shared(void **state) {
-    (void)state;
     static const int first[] = {0, 1, 2, 2, 3, 3, 0, 4, 4, 5, 5, 1},
                      shared[] = {0, 1, 2, 2, 2, 2, 0, 2, 2, 0, 0, 1};
     enum { ACCESSES = sizeof first / sizeof first[0] };
@@ -615,7 +602,6 @@ static void slots_are_shared(void **state) {
 /* ---- Order ---- */
 
 static void loads_run_ahead(void **state) {
-    (void)state;
     ts_core_config core = machine();
     mosaic_code *code = new_code();
     mosaic_bound bound;
@@ -630,7 +616,6 @@ static void loads_run_ahead(void **state) {
 
 /* No more in a cycle than slots: two matrix units have ports for two pushes, and one slot for both. */
 static void slots_bound_the_schedule(void **state) {
-    (void)state;
     ts_core_config core = machine();
     for (int slots = 1; slots <= 2; slots++) {
         mosaic_code *code = new_code();
@@ -647,7 +632,6 @@ static void slots_bound_the_schedule(void **state) {
 
 /* The one load unit takes a load in three cycles. */
 static void busy_units_bound_the_schedule(void **state) {
-    (void)state;
     ts_core_config core = machine();
     mosaic_code *code = new_code();
     mosaic_bound bound;
@@ -659,7 +643,6 @@ static void busy_units_bound_the_schedule(void **state) {
 
 /* However long it waits: what is empty is not gone through cycle by cycle, which would take hours. */
 static void long_waits_are_passed_over(void **state) {
-    (void)state;
     enum { COUNT = 64, WAIT = 1 << 30 };
     for (int k = 0; k < 2; k++) {
         ts_core_config core = machine();
@@ -680,7 +663,6 @@ static void long_waits_are_passed_over(void **state) {
 }
 
 static void memory_keeps_its_order(void **state) {
-    (void)state;
     ts_core_config core = machine();
     mosaic_code *code = new_code();
     ts_operand a = load(code, 0);
@@ -703,7 +685,6 @@ static void memory_keeps_its_order(void **state) {
 
 /* The queue of the unit holds 4 results: the fifth push waits for the first pop. */
 static void queues_have_room(void **state) {
-    (void)state;
     ts_core_config core = machine();
     mosaic_code *code = new_code();
     mosaic_bound bound;
@@ -735,7 +716,6 @@ static ts_operand pop(mosaic_code *code, int unit) {
 
 /* Of 256 columns the second 128 are pushed late, and no result of the rows comes before. */
 static void results_wait_for_all_columns(void **state) {
-    (void)state;
     ts_core_config core = machine();
     mosaic_code *code = new_code();
     mosaic_bound bound;
@@ -778,7 +758,6 @@ static const graph *graph_of(mosaic_code *code, const ts_core_config *core, cons
 /* Registers: a write waits for reads, which may issue with it, and for a write that nothing reads. Units: of three tiles
  * the third is latched when the first is in use, as one waits; all goes in the order of the text, a cycle apart. */
 static void units_and_registers_have_an_order(void **state) {
-    (void)state;
     static const edge registers[] = {{0, 1, 10}, {1, 2, 0}, {0, 2, -1}, {2, 3, 1}, {3, 4, 2}},
                       units[] = {{1, 2, 1}, {2, 3, 1}, {2, 4, 1}, {1, 4, 1}, {3, 5, 1},
                                  {4, 5, 1}, {2, 5, 1}, {5, 6, 1}, {2, 6, -1}};
@@ -808,7 +787,6 @@ static void units_and_registers_have_an_order(void **state) {
 
 /* A push of narrower values makes more results: of 4 that there is room for, as many pushes go before a pop. */
 static void narrow_pushes_fill_the_queue(void **state) {
-    (void)state;
     static const struct {
         ts_opcode opcode;
         int rows;
@@ -838,7 +816,6 @@ static void narrow_pushes_fill_the_queue(void **state) {
 
 /* Results of two units come twice, and only the sums wait for the second time. */
 static void results_are_added_as_they_come(void **state) {
-    (void)state;
     enum { COUNT = 8 };
     ts_core_config core = machine();
     mosaic_code *code = new_code();
@@ -867,7 +844,6 @@ static void results_are_added_as_they_come(void **state) {
 
 /* An address that a later instruction changes does not bring the loads before what uses them. */
 static void new_scalars_come_last(void **state) {
-    (void)state;
     ts_core_config core = machine();
     mosaic_code *code = new_code();
     ts_operand slot = reg(TS_OPERAND_SREG, mosaic_register(code, TS_OPERAND_SREG)), loaded[4];
@@ -892,7 +868,6 @@ static void new_scalars_come_last(void **state) {
 
 /* With what is computed of them alone; not where a store reads one, nor arithmetic that reads none. */
 static void loads_that_nothing_reads_go(void **state) {
-    (void)state;
     mosaic_code *code = new_code();
     ts_operand s[8];
     for (int i = 8; i-- > 0;) /* s[3], which nothing reads, is number 0 */
@@ -931,7 +906,6 @@ static void add_transfer_from(mosaic_code *code, ts_operand sreg) {
 
 /* Whatever reads a scalar keeps its load, also one whose value goes through others, or is one of several. */
 static void loads_that_something_reads_stay(void **state) {
-    (void)state;
     enum { USES = 9 };
     mosaic_code *code = new_code();
     ts_operand s[USES + 1], v = reg(TS_OPERAND_VREG, mosaic_register(code, TS_OPERAND_VREG));

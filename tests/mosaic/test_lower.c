@@ -101,8 +101,8 @@
 #define ROLLED "%p = \"tpu.roll_vectors\"(%v, %two) : (" V ", " V ") -> " V "\n"
 #define BOX(row, lane, row_end, lane_end)                                                                    \
     NUMBER("b0", row, "index")                                                                               \
-    NUMBER("b1", lane, "index") NUMBER("e0", row_end, "index") NUMBER("e1", lane_end, "index")               \
-        MASK("b0", "b1", "e0", "e1")
+    NUMBER("b1", lane, "index")                                                                              \
+    NUMBER("e0", row_end, "index") NUMBER("e1", lane_end, "index") MASK("b0", "b1", "e0", "e1")
 
 enum { SAMPLES = 6 };
 static const int samples[SAMPLES] = {0, 1, 2, 3, 130, 1023};
@@ -590,7 +590,6 @@ static void check_words(int row, const ts_program *program) {
 }
 
 static void operations(void **state) {
-    (void)state;
     for (int i = 0; i < (int)(sizeof rows / sizeof rows[0]); i++) {
         const ts_program *program = read_kernel(rows[i].body);
         if (!program && !rows[i].error) fail_msg("row %d: %s\n%s", i, err.message, rows[i].body);

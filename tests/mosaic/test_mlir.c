@@ -15,7 +15,6 @@ static const mlir_module *parse(ts_error *err, const char *text) {
 }
 
 static void reads_an_operation_of_each_part(void **state) {
-    (void)state;
     ts_error err = {0};
     const mlir_module *m =
         parse(&err, "\"builtin.module\"() <{sym_name = \"k\"}> ({ // a comment\n"
@@ -82,7 +81,6 @@ static const struct {
 };
 
 static void errors_have_a_place(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
         ts_error err = {0};
         assert_null(parse(&err, errors[i].text));
@@ -94,7 +92,6 @@ static void errors_have_a_place(void **state) {
 
 /* Tabs and line ends of any kind are spaces, behind types and in dictionaries too. */
 static void reads_any_white_space(void **state) {
-    (void)state;
     ts_error err = {0};
     const mlir_module *m =
         parse(&err, "\"m\"()\t({\r\n^bb0(%0:\ti32\tloc(unknown)):\r\n"
@@ -108,7 +105,6 @@ static void reads_any_white_space(void **state) {
 }
 
 static void regions_have_a_bound(void **state) {
-    (void)state;
     for (int depth = MLIR_DEPTH_MAX; depth <= MLIR_DEPTH_MAX + 1; depth++) {
         char text[4096] = "";
         for (int i = 0; i < depth; i++) strcat(text, "\"a\"() ({");
@@ -121,7 +117,6 @@ static void regions_have_a_bound(void **state) {
 }
 
 static void reads_types(void **state) {
-    (void)state;
     mlir_type t;
     assert_true(mlir_type_read(
         span("memref<1x512x128xbf16, #tpu.tiled<(8,128)(2,1),[64,1,1]>, #tpu.memory_space<vmem>>"), &t));
@@ -173,7 +168,6 @@ static void reads_types(void **state) {
 
 /* As ml_dtypes rounds them; hexadecimal digits are the bits. */
 static void reads_floats(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         ts_dtype type;
@@ -209,7 +203,6 @@ static void reads_floats(void **state) {
 }
 
 static void reads_attributes(void **state) {
-    (void)state;
     int64_t n, list[4];
     ts_span number, items[3];
     assert_true(mlir_integer(span("-12 : i32"), &n) && n == -12);
@@ -234,7 +227,6 @@ static void reads_attributes(void **state) {
 }
 
 static void finds_the_innermost_place(void **state) {
-    (void)state;
     ts_error err = {0};
     const mlir_module *m =
         parse(&err, "\"m\"() : () -> ()\n#loc1 = loc(\"k.py\":4:21 to :27)\n#loc2 = loc(\"f\"(#loc1))\n"

@@ -121,7 +121,6 @@ static outcome run(sketch s) {
 
 /* Of the last block 4 rows are read; behind them lies in the buffer what the block two before it had there. */
 static void what_a_cut_block_leaves_is_undefined(void **state) {
-    (void)state;
     outcome o;
     assert_true(try_run((sketch){"3", same, same, COPY, 20, 20}, &o));
     assert_false(try_run((sketch){"3", same, same, COPY, 20, 24}, &o));
@@ -131,7 +130,6 @@ static void what_a_cut_block_leaves_is_undefined(void **state) {
 }
 
 static void blocks_follow_the_grid(void **state) {
-    (void)state;
     outcome o = run((sketch){"4", same, same, COPY, 32, 32});
     assert_int_equal(o.in, 4);
     assert_int_equal(o.out, 4);
@@ -142,7 +140,6 @@ static void blocks_follow_the_grid(void **state) {
 }
 
 static void a_block_that_is_there_is_not_fetched(void **state) {
-    (void)state;
     outcome o = run((sketch){"6", half, same, COPY, 24, 48});
     assert_int_equal(o.in, 3);
     assert_int_equal(o.out, 6);
@@ -153,7 +150,6 @@ static void a_block_that_is_there_is_not_fetched(void **state) {
 }
 
 static void a_result_leaves_when_it_is_complete(void **state) {
-    (void)state;
     outcome o = run((sketch){"6", same, half, COPY, 48, 24});
     assert_int_equal(o.in, 6);
     assert_int_equal(o.out, 3);
@@ -164,7 +160,6 @@ static void a_result_leaves_when_it_is_complete(void **state) {
 }
 
 static void the_last_block_is_cut(void **state) {
-    (void)state;
     outcome o = run((sketch){"3", same, same, COPY, 20, 20});
     assert_int_equal(o.in, 3);
     assert_int_equal(o.out, 3);
@@ -172,7 +167,6 @@ static void the_last_block_is_cut(void **state) {
 }
 
 static void inputs_may_be_zeros(void **state) {
-    (void)state;
     const char *text = text_of((sketch){"1", same, same, COPY, 8, 8}), *at = strstr(text, "iota");
     ts_text t = ts_text_begin(arena);
     outcome o;
@@ -192,7 +186,6 @@ static bool try_windows(const char *kind, outcome *o) {
 
 /* Where its transform says how many rows before it there are, not how many blocks. */
 static void windows_may_begin_in_a_block(void **state) {
-    (void)state;
     static const char *const padded[] = {"#tpu.element_window<[0, 0], [1, 0]>",
                                          "#tpu.element_window<[0, 2],[0, 0]>",
                                          "#tpu.element_window<[9, 0],[0, 0]>"};
@@ -207,7 +200,6 @@ static void windows_may_begin_in_a_block(void **state) {
 }
 
 static void one_step_has_no_loop(void **state) {
-    (void)state;
     outcome o = run((sketch){"1", same, same, COPY, 8, 8});
     assert_int_equal(o.in, 1);
     assert_int_equal(o.out, 1);
@@ -218,7 +210,6 @@ static void one_step_has_no_loop(void **state) {
 
 /* A bound that is an argument may be 0, where nothing is asked for. */
 static void a_grid_of_no_steps_does_nothing(void **state) {
-    (void)state;
     const ts_program *program = read_text(text_of((sketch){"0", same, same, COPY, 16, 16}));
     assert_non_null(program);
     assert_int_equal(program->code.transfer_count, 0);
@@ -249,7 +240,6 @@ static int64_t cycles_with(int64_t grid_step, sketch s) {
 /* What the pipeline's own instructions take is part of the cost of a step; the rest is waited for in each. */
 static void a_step_has_its_cost(void **state) {
     const sketch moving = {"4", same, same, COPY, 32, 32}, staying = {"6", fixed, first, COPY, 16, 8};
-    (void)state;
     assert_int_equal(cycles_with(3000, moving) - cycles_with(2000, moving), 4 * 1000);
     assert_int_equal(cycles_with(3000, staying) - cycles_with(2000, staying), 6 * 1000);
     assert_int_equal(cycles_with(0, moving), cycles_with(60, moving));
@@ -305,7 +295,6 @@ static void a_step_has_its_cost(void **state) {
 
 /* What a step makes of its number, %g: 0 or 1. */
 static void ways_are_taken_and_loops_end(void **state) {
-    (void)state;
     static const struct {
         const char *body;
         float of[2];
@@ -539,7 +528,6 @@ static void ways_are_taken_and_loops_end(void **state) {
 
 /* Where what is read begins, in steps 0 and 1: a row is 128, a block 1024. */
 static void memrefs_begin_where_indices_say(void **state) {
-    (void)state;
     static const struct {
         const char *body;
         int begins[2];
@@ -589,7 +577,6 @@ static void memrefs_begin_where_indices_say(void **state) {
 
 /* A register leads to a tile where a row within it is added: to a row of one, that could end in the next. */
 static void rows_behind_a_register_stay_in_their_tile(void **state) {
-    (void)state;
     static const char body[] = FOUR CUT("%p", "%m", ROWS("32"), ROWS("24"), "%g, %z", "i32, i32")
         GET("%p", ROWS("24"), "%i3, %c", "index, index");
     outcome o;
@@ -601,7 +588,6 @@ static void rows_behind_a_register_stay_in_their_tile(void **state) {
 
 /* What a region gives is the operation's. */
 static void a_region_gives_its_result(void **state) {
-    (void)state;
     static const char body[] = "%v:2 = \"tpu.region\"() ({\n" LOAD ON(
         "%b",
         "1.000000e+03") "\"tpu.yield\"(%a, %b) : (vector<8x128xf32>, vector<8x128xf32>) -> ()\n}) : () -> "
@@ -616,7 +602,6 @@ static void a_region_gives_its_result(void **state) {
 
 /* From the buffer that the step's block is in. */
 static void transfers_read_the_block_of_the_step(void **state) {
-    (void)state;
     static const char body[] = SCRATCH_OF(
         ROWS("8")) "%s = \"tpu.sem_alloc\"() : () -> " DONE "\n"
                    "\"tpu.enqueue_dma\"(%x, %m, %s) <{operandSegmentSizes = array<i32: 1, 0, 1, 1, 0, 0>}> : "
@@ -635,7 +620,6 @@ static void transfers_read_the_block_of_the_step(void **state) {
 
 /* The halves of each block change places. */
 static void transfers_read_a_part_of_the_block(void **state) {
-    (void)state;
     static const char body[] = SCRATCH_OF(ROWS("8")) INDEX("%i4", "4")
         NUMBER("%z", "0") "%s = \"tpu.sem_alloc\"() : () -> " DONE
                           "\n" CUT("%x0", "%x", WINDOW, ROWS("4"), "%c, %z", "index, i32")
@@ -650,7 +634,6 @@ static void transfers_read_a_part_of_the_block(void **state) {
 
 /* Row by row from where five registers lead. */
 static void transfers_begin_where_registers_say(void **state) {
-    (void)state;
     static const char body[] = FOUR CUT("%p", "%m", ROWS("32"), ROWS("31"), "%g, %z", "i32, i32")
         CUT("%q", "%p", ROWS("31"), ROWS("30"), "%g, %z", "i32, i32") CUT("%r", "%q", ROWS("30"), ROWS("29"),
                                                                           "%g, %z", "i32, i32")
@@ -704,7 +687,6 @@ static void transfers_begin_where_registers_say(void **state) {
 
 /* Its rows have to be known, and to be rows. */
 static void parts_are_copied_as_another_type(void **state) {
-    (void)state;
     outcome o = run((sketch){"1", same, same, COPY_AS_HALVES("%n8", "%n128"), 8, 8});
     for (int i = 0; i < 8 * 128; i++) assert_true(o.values[i] == (float)(3 * 1024 + i));
     o = run((sketch){"2", same, same, COPY_AS_HALVES("%n8", "%g128"), 16, 16});
@@ -720,7 +702,6 @@ static void parts_are_copied_as_another_type(void **state) {
 
 /* Every other sublane from the second on, the others are left as they are. */
 static void some_sublanes_are_stored(void **state) {
-    (void)state;
     static const char body[] = LOAD ON("%a1", "1.000000e+05")
         STORE("%a") "\"tpu.store\"(%a1, %y, %c, %c) <{operandSegmentSizes = array<i32: "
                     "1, 1, 2, 0>, sublane_mask = array<i1: false, true, false, true, false, true, false, "
@@ -731,7 +712,6 @@ static void some_sublanes_are_stored(void **state) {
 }
 
 static void elements_are_read_as_vregs(void **state) {
-    (void)state;
     static const char body[] =
         "%p = \"arith.constant\"() <{value = 0.0 : f32}> : () -> f32\n"
         "%a = \"vector.transfer_read\"(%x, %c, %c, %p) <{in_bounds = [true, true]}> : (" WINDOW
@@ -776,7 +756,6 @@ static void add_times_ones(ts_text *t, const char *name, const char *left, const
 /* Products that follow each other go together, but for those of other sizes, and those that need results of one before other
  * than as the sums of the same rows. */
 static void products_wait_for_what_they_need(void **state) {
-    (void)state;
     static const struct {
         struct {
             const char *name, *left, *sums;
@@ -822,7 +801,6 @@ static void products_wait_for_what_they_need(void **state) {
 
 /* A row within a tile is counted from the tile's first: a register that leads to another row is told. */
 static void registers_lead_to_tiles(void **state) {
-    (void)state;
     static const struct {
         const char *body, *message;
     } rows[] = {
@@ -1160,7 +1138,6 @@ static const struct {
 };
 
 static void what_is_not_modelled_is_refused(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         err = (ts_error){0};
         assert_null(read_text(text_of(refused[i].s)));
@@ -1191,7 +1168,6 @@ static void read_sized(int window, int moving, int scratch) {
 }
 
 static void what_does_not_fit_is_told_by_its_parts(void **state) {
-    (void)state;
     read_sized(1 << 20, 8, 16);
     assert_string_equal(
         err.message,
@@ -1214,7 +1190,6 @@ static void what_does_not_fit_is_told_by_its_parts(void **state) {
 
 /* What is written through one is read through another, and all take as much as the largest. */
 static void internal_scratch_is_one_memory(void **state) {
-    (void)state;
     static const char body[] = SCRATCH("%p", "8") LOAD
         "\"tpu.store\"(%a, %p, %c, %c) <{operandSegmentSizes = array<i32: 1, 1, 2, 0>, " ALL
         "}> : (vector<8x128xf32>, " MEMREF("8") ", index, index) -> ()\n" SCRATCH("%q", "24")
@@ -1232,7 +1207,6 @@ static void internal_scratch_is_one_memory(void **state) {
 
 /* Texts have six digits of them: 1.4453125 is printed as 1.44531, which lies below it. */
 static void constants_of_bf16_are_the_nearest(void **state) {
-    (void)state;
     static const char *const bodies[] = {
         "%h = \"arith.constant\"() <{value = dense<1.445310e+00> : vector<8x128x2xbf16>}> : () -> "
         "vector<8x128x2xbf16>\n",
@@ -1253,7 +1227,6 @@ static void constants_of_bf16_are_the_nearest(void **state) {
 #define SEED(seeds, types) "\"tpu.prng_set_seed_32\"(" seeds ") : (" types ") -> ()\n"
 #define AS_F32(to, from)   to " = \"tpu.bitcast_vreg\"(" from ") : (vector<8x128xi32>) -> vector<8x128xf32>\n"
 static void random_bits_are_those_of_the_seed(void **state) {
-    (void)state;
     static const char body[] = LOAD SEED("%g", "i32") BITS("%p") BITS("%q") AS_F32("%r", "%q") STORE("%r"),
                       folded[] = LOAD SEED("%g, %g", "i32, i32") BITS("%p") AS_F32("%r", "%p") STORE("%r");
     uint32_t one[2048], two[2048];
@@ -1336,7 +1309,6 @@ static void check_values(const small_float *f, const ts_dtype_info *type) {
 
 /* Every code, and values from small ones to beyond the largest. */
 static void small_floats_are_those_of_their_formats(void **state) {
-    (void)state;
     static const small_float rows[] = {
         {"f8E4M3FN", TS_DTYPE_F8E4M3FN, "i8", "0.5", .5f},
         {"f8E5M2", TS_DTYPE_F8E5M2, "i8", "7.5e1", 75},
@@ -1430,7 +1402,6 @@ static double of_eighth_turn(int k) {
 
 /* Those that take several instructions, of 2,048 values. */
 static void functions_of_words(void **state) {
-    (void)state;
     static const struct {
         const char *body;
         double (*of)(int k);
@@ -1619,7 +1590,6 @@ static bool integer_holds(int predicate, uint32_t x, uint32_t y) {
 }
 
 static void predicates_are_those_of_mlir(void **state) {
-    (void)state;
     for (int predicate = 0; predicate < 16 + 10; predicate++) {
         bool floats = predicate < 16;
         const uint32_t *words = floats ? of_floats : of_integers;
@@ -1635,7 +1605,6 @@ static void predicates_are_those_of_mlir(void **state) {
 }
 
 static void a_delay_is_of_nanoseconds(void **state) {
-    (void)state;
     static const char delayed[] =
         LOAD STORE("%a") "%n = \"arith.constant\"() <{value = 3000000 : i32}> : () -> i32\n"
                          "%m = \"arith.addi\"(%n, %g) : (i32, i32) -> i32\n"
@@ -1646,7 +1615,6 @@ static void a_delay_is_of_nanoseconds(void **state) {
 }
 
 static void logs_are_passed_over(void **state) {
-    (void)state;
     outcome o =
         run((sketch){"2", same, same,
                      "\"tpu.log\"(%g) <{formatted = true, tag = \"step $0\"}> : (i32) -> ()\n" COPY, 16, 16});

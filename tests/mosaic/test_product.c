@@ -35,7 +35,6 @@ static void texts_are_mosaics(void **state) {
           .transposed = true,
           .finish = TS_PRODUCT_RELU}},
     };
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     const ts_machine *machine = ts_machine_load(&err, arena, "tpu-v5e");
@@ -65,7 +64,6 @@ static void texts_are_mosaics(void **state) {
 
 /* Steps of part of the grid cost what they do in all of it. */
 static void parts_of_a_grid(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     const ts_machine *machine = ts_machine_load(&err, arena, "tpu-v5e");
@@ -99,7 +97,6 @@ static void kernels_are_as_fast_as_programs(void **state) {
                                         {"BN", "512"}, {"BK", "512"}, {"OUT", "2"}};
     const ts_product_kernel k = {
         .m = 1024, .n = 1024, .k = 1024, .block_m = 512, .block_n = 512, .block_k = 512};
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     const ts_machine *machine = ts_machine_load(&err, arena, "tpu-v5e");
@@ -138,7 +135,6 @@ static void tiles_are_dealt_out_to_units(void **state) {
         /* units of 256 x 256: 128 columns more are pushed, and popped for nothing */
         {64, 128, 256, "tpu-v6e", {8, 8}, 32, 16},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -180,7 +176,6 @@ static void blocks_are_whole(void **state) {
         {0, 128, 128, 16, 128, 128, .transposed = false},
         {8192, 128, 128, 8192, 128, 128, .transposed = false},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};

@@ -100,7 +100,6 @@ static void check_table(const char *path, int least_rows) {
 
 static void test_ops_are_mosaics(void **state) {
     const char *other = getenv("TS_RELAYOUTS"); /* a table that was drawn */
-    (void)state;
     check_table("tests/mosaic/relayouts.tsv", 2459);
     check_table("tests/mosaic/relayouts_drawn.tsv", 1018);
     if (other != NULL) check_table(other, 0);

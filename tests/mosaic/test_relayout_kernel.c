@@ -208,7 +208,6 @@ static void test_elements_arrive(void **state) {
     static const char *const tables[] = {"tests/mosaic/relayouts.tsv", "tests/mosaic/relayouts_drawn.tsv"};
     const char *other = getenv("TS_RELAYOUTS");
     const int every = stride(8, 60); /* of those of a few ops, if not all */
-    (void)state;
     for (int i = 0; i < (other != NULL ? 3 : 2); i++) {
         choice c = {.step = every, .most_ops = every == 1 ? 20000 : 150};
         relayout_rows found = relayout_table_read(i < 2 ? tables[i] : other, try_row, &c);

@@ -90,7 +90,6 @@ static float result_at(const ts_run_result *result, int64_t element) {
 
 /* Parts go to the next device, those of the last to the first. */
 static void parts_go_to_the_next_device(void **state) {
-    (void)state;
     const ts_run_result *result = run(REMOTE WAITS, PARTS);
     assert_non_null(result);
     assert_true(result->passed);
@@ -112,7 +111,6 @@ static void parts_go_to_the_next_device(void **state) {
 
 /* The semaphore of the destination is chosen by a register, and so is the device. */
 static void registers_choose_device_and_semaphore(void **state) {
-    (void)state;
     const ts_run_result *result = run(PICK SEND("%x, %s, %y, %one_of, %right", "1, 1, 1, 1, 1, 0",
                                                 ARRAY ", " DONE ", " ARRAY ", " DONE ", i32")
                                           WAIT("%s", "%y", "%x") WAIT("%came", "%x", "%y"),
@@ -137,7 +135,6 @@ static void registers_choose_device_and_semaphore(void **state) {
 
 /* One wait for two halves, two for what came at once. */
 static void semaphores_of_transfers_count_bytes(void **state) {
-    (void)state;
     static const char *const bodies[] = {
         HALVES SEND_HALF("%x0", "%y0") SEND_HALF("%x1", "%y1") WAITS,
         HALVES REMOTE WAIT_HALF("%s", "%y0", "%x0") WAIT_HALF("%s", "%y1", "%x1")
@@ -165,7 +162,6 @@ static void semaphores_of_transfers_count_bytes(void **state) {
 
 /* Row 2 * me of x, by two slices that begin at me, to row 7 of y at home; the semaphore is the kernel's own. */
 static void slices_of_slices_begin_at_the_sum(void **state) {
-    (void)state;
     const ts_run_result *result = run(
         HALVES HALF("%a", "%x",
                     "%me") "%b = \"tpu.memref_slice\"(%a, %me, %none) : (" ROWS ", i32, i32) -> " ROW
@@ -183,7 +179,6 @@ static void slices_of_slices_begin_at_the_sum(void **state) {
 
 /* More registers than a box has terms: of x the row 3 * me + 2 * right, which is 2, 7 or 6. */
 static void registers_of_slices_are_added(void **state) {
-    (void)state;
 #define NEXT(name, of, at)                                                                                   \
     name " = \"tpu.memref_slice\"(" of ", " at ", %none) : (" ROWS ", i32, i32) -> " ROWS "\n"
     const ts_run_result *result =
@@ -205,7 +200,6 @@ static void registers_of_slices_are_added(void **state) {
 
 /* Two names of the barrier are one semaphore; a signal of the device itself needs no number. */
 static void devices_signal_each_other(void **state) {
-    (void)state;
     const ts_run_result *result =
         run(BARRIER("%a") BARRIER("%b")
                 SIGNAL("%a", COUNT, "%right") "\"tpu.sem_signal\"(%b, %one) : (" COUNT
@@ -222,7 +216,6 @@ static void devices_signal_each_other(void **state) {
 }
 
 static void waits_in_a_circle_are_told(void **state) {
-    (void)state;
     assert_null(run(AWAIT("%c", COUNT, "%one") SIGNAL("%c", COUNT, "%right"), PARTS));
     assert_int_equal(err.kind, TS_ERROR_FAULT);
     assert_non_null(strstr(err.message, "device 0"));
@@ -236,7 +229,6 @@ static void waits_in_a_circle_are_told(void **state) {
 
 /* A row has three: what is signalled at one place of a table is waited for there alone. */
 static void tables_of_semaphores_have_rows(void **state) {
-    (void)state;
     static const char begin[] = "%zero = \"arith.constant\"() <{value = 0 : i32}> : () -> i32\n"
                                 "%two = \"arith.constant\"() <{value = 2 : i32}> : () -> i32\n"
 
@@ -265,14 +257,12 @@ static void tables_of_semaphores_have_rows(void **state) {
 }
 
 static void devices_have_numbers(void **state) {
-    (void)state;
     assert_null(run(SIGNAL("%c", COUNT, "%three"), PARTS));
     assert_non_null(strstr(err.message, "there is no device 3, expected 0 to 2"));
 }
 
 /* Without arrays in the text each device has a copy, which must be the same in the end. */
 static void copies_are_compared(void **state) {
-    (void)state;
     const ts_run_result *result = run(REMOTE WAITS, "tilesim.mesh = \"x=3\"");
     assert_non_null(result);
     assert_int_equal(result->tensors[1].after.dims[0], 8);
@@ -358,7 +348,6 @@ static const struct {
 };
 
 static void what_is_not_modelled_is_refused(void **state) {
-    (void)state;
     const ts_mesh *mesh = mesh_of("3");
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         err = (ts_error){0};
@@ -371,7 +360,6 @@ static void what_is_not_modelled_is_refused(void **state) {
 
 /* One device alone is device 0 of one; a kernel of several is not run on it. */
 static void a_kernel_of_a_mesh_needs_it(void **state) {
-    (void)state;
     assert_null(read_kernel(NULL, REMOTE WAITS, PARTS));
     assert_string_equal(err.message, "the kernel runs on the devices of a mesh: expected --mesh x=3");
     assert_int_equal(err.kind, TS_ERROR_USAGE);

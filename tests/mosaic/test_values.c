@@ -158,13 +158,11 @@ static void run_case(const kernel_case *c) {
 }
 
 static void values_are_those_of_interpret_mode(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) run_case(&cases[i]);
 }
 
 /* Floats of 16 bits that are not bf16 have no instructions, on no machine. */
 static void f16_is_not_computed_as_bf16(void **state) {
-    (void)state;
     static char bytes[1 << 16];
     FILE *file = fopen("tests/mosaic/kernels/add_bf16.v6.mlir", "rb");
     assert_non_null(file);

@@ -102,7 +102,6 @@ static int random_loops(uint64_t *seed, ts_plan_loop *loops) {
 }
 
 static void random_boxes(void **state) {
-    (void)state;
     uint64_t seed = first_seed();
     ts_arena *arena = ts_arena_new();
     for (int n = 0, most = rounds(400, 80); n < most; n++) {
@@ -294,7 +293,6 @@ static void check_to_the_end(int64_t rows, int64_t columns, int unit, int64_t be
 }
 
 static void rows_up_to_the_end(void **state) {
-    (void)state;
     for (int version = 0; version < TS_KERNELS_COUNT; version++) {
         for (int n = 0; ts_kernels_get(version) && n < 33 * 4; n++)
             check_to_the_end(64 + n % 5 * 7, 8 + n % 33, 1 + n / 33 % 2, n / 66 * TS_LINE_BYTES,
@@ -303,7 +301,6 @@ static void rows_up_to_the_end(void **state) {
 }
 
 static void random_shapes(void **state) {
-    (void)state;
     uint64_t seed = first_seed();
     for (int n = 0, most = rounds(82, 41); n < most; n++) {
         int64_t rows = 1 + random_below(&seed, 150), columns = 1 + random_below(&seed, 300);
@@ -385,7 +382,6 @@ static void wide_shapes(void **state) {
         {"u8[C,15]{1,0:T(8,128)}", "u8[C,15]{0,1}"},
     };
     uint64_t seed = first_seed();
-    (void)state;
     for (size_t n = 0; n < sizeof wide / sizeof wide[0]; n++)
         move_every_way(wide[n], 270 + random_below(&seed, 40), 2100 + random_below(&seed, 300), &seed);
 }
@@ -401,7 +397,6 @@ static int threads_of(const char *from, const char *to, int64_t rows, int64_t co
 
 /* Past the caches go moves of more than half of the last one, alone or with those that are alike. */
 static void stores_that_pass_the_caches(void **state) {
-    (void)state;
     static const struct {
         int64_t rows, alike; /* a row is 4 KiB, read and written */
         bool streams;
@@ -426,7 +421,6 @@ static void stores_that_pass_the_caches(void **state) {
 static void threads_that_pay(void **state) {
     static const char row[] = "f32[R,C]{1,0}", column[] = "f32[R,C]{0,1}",
                       odd[] = "f32[R,C]{1,0:T(8,128)(*,3)}";
-    (void)state;
     assert_int_equal(threads_of(row, column, 1, 1), 1);
     assert_int_equal(threads_of(row, column, 128, 128), 1);
     assert_int_equal(threads_of(row, column, 512, 1023), 1);
@@ -503,7 +497,6 @@ static uint8_t *every_value(ts_arena *arena, int bytes, int64_t *count) {
 }
 
 static void every_conversion(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     for (int from = 0; from < TYPES; from++) {
         for (int to = 0; to < TYPES; to++) {
@@ -519,7 +512,6 @@ static void every_conversion(void **state) {
 
 /* Words that become halves and take turns by rows. */
 static void every_pair(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     int64_t count;
     uint8_t *values = every_value(arena, 4, &count);

@@ -73,7 +73,6 @@ static const struct {
 
 /* The lower halves of the masks tell enough. */
 static void permutes_of_lines(void **state) {
-    (void)state;
     const ts_kernels *kernels = ts_kernels_get(TS_KERNELS_AVX512);
     for (size_t n = 0; kernels && n < sizeof permutes / sizeof permutes[0]; n++) {
         ts_copy_context m = context_of(TS_DTYPE_U8, 8 * permutes[n].unit, kernels);
@@ -117,7 +116,6 @@ static bool is_permute(const ts_tile_kernels *kernels, ts_tile_function *functio
 }
 
 static void permutes_or_networks(void **state) {
-    (void)state;
     const ts_kernels *kernels = ts_kernels_get(TS_KERNELS_AVX512);
     for (size_t n = 0; kernels && n < sizeof networks / sizeof networks[0]; n++) {
         ts_copy_context m = context_of(TS_DTYPE_U8, 8 * networks[n].unit, kernels);
@@ -151,7 +149,6 @@ static const struct {
 };
 
 static void loads_of_lines(void **state) {
-    (void)state;
     const ts_kernels *kernels = ts_kernels_get(TS_KERNELS_AVX512);
     for (size_t n = 0; kernels && n < sizeof loads / sizeof loads[0]; n++) {
         ts_copy_context m = context_of(TS_DTYPE_U8, 8, kernels);
@@ -187,7 +184,6 @@ static const struct {
 };
 
 static void boxes_that_are_alike(void **state) {
-    (void)state;
     for (int version = 0; version < TS_KERNELS_COUNT; version++) {
         const ts_kernels *kernels = ts_kernels_get(version);
         ts_copy_context m = context_of(TS_DTYPE_BF16, 16, kernels);
@@ -425,7 +421,6 @@ static void match_continued(size_t n, const ts_copy_context *m) {
 }
 
 static void boxes_that_continue(void **state) {
-    (void)state;
     for (int version = 0; version < TS_KERNELS_COUNT; version++) {
         const ts_kernels *kernels = ts_kernels_get(version);
         ts_copy_context m = context_of(TS_DTYPE_F32, 32, kernels);
@@ -461,7 +456,6 @@ static void match_short_columns(size_t n, const ts_kernels *kernels) {
 }
 
 static void short_columns_that_continue(void **state) {
-    (void)state;
     for (int version = 0; version < TS_KERNELS_COUNT; version++) {
         const ts_kernels *kernels = ts_kernels_get(version);
         for (size_t n = 0; kernels && n < sizeof short_columns / sizeof short_columns[0]; n++)
@@ -516,7 +510,6 @@ static void move_by_halves(size_t n, const ts_kernels *kernels) {
 #endif
 
 static void lines_of_halves(void **state) {
-    (void)state;
 #ifdef TS_KERNELS_X86
     const ts_kernels *kernels = ts_kernels_get(TS_KERNELS_AVX512);
     for (size_t n = 0; kernels && n < sizeof pairs / sizeof pairs[0]; n++) move_by_halves(n, kernels);
@@ -568,7 +561,6 @@ static void split_lines(size_t n, const ts_kernels *kernels) {
 #endif
 
 static void lines_that_are_split(void **state) {
-    (void)state;
 #ifdef TS_KERNELS_X86
     const ts_kernels *kernels = ts_kernels_get(TS_KERNELS_AVX512);
     for (size_t n = 0; kernels && n < sizeof turns / sizeof turns[0]; n++) split_lines(n, kernels);
@@ -595,7 +587,6 @@ static const struct {
 };
 
 static void elements_that_are_listed(void **state) {
-    (void)state;
     for (size_t n = 0; n < sizeof elements / sizeof elements[0]; n++) {
         ts_copy_context m = context_of(TS_DTYPE_U8, elements[n].bits, NULL);
         ts_plan_box box = all_loops(elements[n].loops);
@@ -618,7 +609,6 @@ static void elements_that_are_listed(void **state) {
 /* ---- Steps ---- */
 
 static void steps_that_are_kept(void **state) {
-    (void)state;
     enum { BYTES = 512 };
     static const ts_plan_loop few[] = {{5, 20, 1}, {4, 1, 5}}, runs[] = {{3, 100, 130}, {100, 1, 1}};
     uint8_t src[BYTES], dst[BYTES] = {0}, again[BYTES] = {0};
@@ -763,7 +753,6 @@ static void move_alone(size_t n, const ts_kernels *kernels) {
 }
 
 static void tiles_that_are_listed(void **state) {
-    (void)state;
     const ts_kernels *kernels = ts_kernels_get(TS_KERNELS_AVX512);
     for (size_t n = 0; kernels && n < sizeof listed / sizeof listed[0]; n++) move_listed(n, kernels);
     for (size_t n = 0; kernels && n < sizeof alone / sizeof alone[0]; n++) move_alone(n, kernels);
@@ -790,7 +779,6 @@ static const struct {
 };
 
 static void transposes_or_lines(void **state) {
-    (void)state;
     const ts_kernels *kernels = ts_kernels_get(TS_KERNELS_AVX512);
     for (size_t n = 0; kernels && n < sizeof whether / sizeof whether[0]; n++) {
         ts_copy_context m = context_of(TS_DTYPE_U8, 8 * whether[n].unit, kernels);
@@ -823,7 +811,6 @@ static const struct {
 };
 
 static void lines_that_collide(void **state) {
-    (void)state;
     for (int version = 0; version < TS_KERNELS_COUNT; version++) {
         const ts_kernels *kernels = ts_kernels_get(version);
         for (size_t n = 0; kernels && n < sizeof colliding / sizeof colliding[0]; n++) {
@@ -848,7 +835,6 @@ static void lines_that_collide(void **state) {
 static void chunks_that_collide(void **state) {
     static const ts_plan_loop apart[] = {{8, 34816, 2}, {17, 2048, 16}, {120, 2, 272}, {0}},
                               near[] = {{8, 34944, 2}, {17, 2176, 16}, {120, 2, 272}, {0}};
-    (void)state;
     for (int version = 0; version < TS_KERNELS_COUNT; version++) {
         const ts_kernels *kernels = ts_kernels_get(version);
         if (!kernels || kernels->tiles[0]->line_bytes < 64) continue; /* shorter lines have few of the rows */
@@ -918,7 +904,6 @@ static bool move_both(size_t n, const ts_kernels *kernels, uint8_t *src, uint8_t
 }
 
 static void boxes_with_a_lack(void **state) {
-    (void)state;
     static uint8_t src[LACK_BYTES], dst[LACK_BYTES], expected[LACK_BYTES];
     for (size_t n = 0; n < sizeof lacks / sizeof lacks[0]; n++) {
         move_both(n, NULL, src, expected);
@@ -936,7 +921,6 @@ static void boxes_with_a_lack(void **state) {
 
 /* Within a cache, where lines are masked, runs of more than a quarter of one; else of half, or all of it. */
 static void runs_or_lines(void **state) {
-    (void)state;
     for (int version = 0; version < TS_KERNELS_COUNT; version++) {
         const ts_kernels *kernels = ts_kernels_get(version);
         if (!kernels) continue;
@@ -977,7 +961,6 @@ static const struct {
 };
 
 static void loops_of_runs(void **state) {
-    (void)state;
     for (int version = 0; version < TS_KERNELS_COUNT; version++) {
         const ts_kernels *kernels = ts_kernels_get(version);
         for (size_t n = 0; kernels && n < sizeof turned / sizeof turned[0]; n++) {
@@ -1017,7 +1000,6 @@ static const struct {
 };
 
 static void rows_that_are_copied(void **state) {
-    (void)state;
     for (int version = 0; version < TS_KERNELS_COUNT; version++) {
         const ts_kernels *kernels = ts_kernels_get(version);
         for (size_t n = 0; kernels && n < sizeof short_rows / sizeof short_rows[0]; n++) {
@@ -1040,7 +1022,6 @@ static void rows_that_are_copied(void **state) {
 static void rows_that_are_copied_late(void **state) {
     static const ts_plan_loop hardly[] = {{15, 16384, 4371}, {13, 1, 47}, {5, 2048, 8}, {8, 128, 1}, {0}},
                               whole[] = {{8, 1, 512}, {512, 8, 1}, {0}};
-    (void)state;
     for (int version = 0; version < TS_KERNELS_COUNT; version++) {
         const ts_kernels *kernels = ts_kernels_get(version);
         if (!kernels || kernels->tiles[0]->line_bytes < 32) continue;
@@ -1070,7 +1051,6 @@ static const struct {
 };
 
 static void rows_that_are_read_on(void **state) {
-    (void)state;
     const ts_kernels *kernels = ts_kernels_get(TS_KERNELS_AVX512);
     for (size_t n = 0; kernels && n < sizeof read_on / sizeof read_on[0]; n++) {
         ts_copy_context m = context_of(TS_DTYPE_U8, 8 * read_on[n].unit, kernels);
@@ -1087,7 +1067,6 @@ static void rows_that_are_read_on(void **state) {
 /* Before permutes and lines that are not whole. */
 static void rows_that_are_read_on_early(void **state) {
     static const ts_plan_loop loops[] = {{128, 14, 1}, {14, 1, 128}, {0}};
-    (void)state;
     const ts_kernels *kernels = ts_kernels_get(TS_KERNELS_AVX512);
     for (int64_t behind = 0; kernels && behind <= 64; behind += 64) {
         ts_copy_context m = context_of(TS_DTYPE_U8, 8, kernels);

@@ -121,7 +121,6 @@ static void move(ts_arena *arena, end *src, end *dst, int rank, const int64_t *s
 }
 
 static void there_and_back(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     uint64_t seed = 2024;
     for (int n = 0, most = rounds(RANDOM_PAIRS, RANDOM_PAIRS / 5); n < most; n++) {
@@ -146,7 +145,6 @@ static void there_and_back(void **state) {
 }
 
 static void poison_goes_with_the_elements(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     int64_t dims[1] = {100};
@@ -169,7 +167,6 @@ static void poison_goes_with_the_elements(void **state) {
 }
 
 static void refusals(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     int64_t dims[1] = {64};
@@ -204,7 +201,6 @@ static void refusals(void **state) {
 static void runs_of_every_length(void **unused) {
     enum { MOST = 140, GAP = 3, TIMES = 3 * 5 };
     static uint8_t src[TIMES * MOST], made[TIMES * (MOST + GAP)], expected[sizeof made];
-    (void)unused;
     for (size_t i = 0; i < sizeof src; i++) src[i] = (uint8_t)(i * 131 >> 3);
     for (int version = 0; version < TS_KERNELS_COUNT; version++) {
         const ts_kernels *kernels = ts_kernels_get(version);
@@ -247,7 +243,6 @@ static void check_prepared(ts_arena *arena, ts_prepared_move *move, int64_t shif
 }
 
 static void prepared_moves_are_done_anywhere(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     const ts_plan *plan = plan_columns(arena);
     for (int version = 0; version < TS_KERNELS_COUNT; version++) {
@@ -262,7 +257,6 @@ static void prepared_moves_are_done_anywhere(void **state) {
 
 /* Between memories of one size nothing is found, and put into the arena, twice. */
 static void prepared_moves_are_found_at_once(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_prepared_move *move =
         ts_move_prepare(arena, plan_columns(arena), &(ts_move_options){.kernels = ts_kernels_best()});
@@ -289,7 +283,6 @@ static void prepared_moves_are_found_at_once(void **state) {
 }
 
 static void prepared_moves_are_checked_each_time(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_space *space = ts_space_new(arena, "VMEM", 1024);
@@ -320,7 +313,6 @@ static void prepared_moves_are_checked_each_time(void **state) {
 /* Where the layouts end behind a space, and the elements do not, these alone are asked for; and the poison is that of
  * the place. */
 static void prepared_moves_of_slices(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     const int64_t sizes[] = {2, 40};
     ts_plan_side tiled = {.shape = parse_shape(arena, "u8[2,40]{1,0:T(8,128)}")},
@@ -345,7 +337,6 @@ static void prepared_moves_of_slices(void **state) {
 
 /* Outside of their space, and at one place. */
 static void no_elements_may_be_anywhere(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_space *space = ts_space_new(arena, "space", 64);
     const int64_t sizes[] = {0, 8};

@@ -21,7 +21,6 @@ static const struct {
 };
 
 static void networks_of_digits(void **state) {
-    (void)state;
     for (size_t n = 0; n < sizeof networks / sizeof networks[0]; n++) {
         ts_tile tile;
         ts_digit src[6] = {{0}}, dst[6] = {{0}}, enters[6], leaves[6];

@@ -47,7 +47,6 @@ static const ts_shape *shape(ts_arena *arena, const char *type, const int64_t *d
 }
 
 static void stripes_tell_sides_apart(void **state) {
-    (void)state;
     uint64_t seed = SEED;
     int apart = 0, accepted = 0, close = 0;
     for (int round = 0; round < ROUNDS; round++) {

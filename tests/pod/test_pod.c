@@ -84,7 +84,6 @@ static int64_t hop_cycles(const outcome *o) {
 
 /* v5e: a line, as it has no 16 chips. */
 static void a_signal_takes_a_hop_for_each_chip(void **state) {
-    (void)state;
     int64_t before = 0;
     for (int d = 1; d < 8; d++) {
         char text[256];
@@ -119,7 +118,6 @@ static int64_t send(int rows, int to, int64_t *sent) {
 
 /* Each byte once on its way, however far: chunks are on all links at once. */
 static void bytes_take_the_rate_of_a_link(void **state) {
-    (void)state;
     outcome o = run("8", ".sem a\n nop\n", 1);
     int64_t hop = hop_cycles(&o);
     double ps = ts_mesh_link_ps(o.result.mesh->mesh, 2048 * 512.0);
@@ -141,7 +139,6 @@ static int64_t launch_cycles(const outcome *o) {
 /* Of each device the first transfer that goes over links, and what follows before that has left; not signals, nor what
  * stays on its chip. */
 static void each_device_launches_once(void **state) {
-    (void)state;
     static const struct {
         const char *body; /* of device 0 */
         int launches;
@@ -171,7 +168,6 @@ static void each_device_launches_once(void **state) {
 
 /* What all devices get of HBM is written there: its bytes are counted at the receiver. */
 static void what_comes_into_hbm_is_counted_there(void **state) {
-    (void)state;
     for (int hbm = 0; hbm < 2; hbm++) {
         char text[512];
         snprintf(text, sizeof text,
@@ -200,7 +196,6 @@ static const char storm[] =
     " sem.signal c, 1, s2\n.end\n wait s, N - 1\n wait r, N - 1\n wait c, N\n";
 
 static void threads_do_not_show(void **state) {
-    (void)state;
     static const place meshes[] = {
         {.axes = "12"}, {.axes = "16x2"}, {.axes = "12", .machine = "tpu-v7x", .topology = "2x3"}};
     static const int threads[] = {2, 38, 11, 29, 20};
@@ -229,7 +224,6 @@ static const place places[] = {
 
 /* Each link has the bytes of the routes that go over it, as a reshard counts them. */
 static void links_carry_what_routes_say(void **state) {
-    (void)state;
     for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
         outcome o = run_at(&places[p], storm, 1 + (int)p);
         const ts_mesh *mesh = o.good ? o.result.mesh->mesh : NULL;
@@ -244,7 +238,6 @@ static void links_carry_what_routes_say(void **state) {
 }
 
 static void signals_take_the_way_that_is_left(void **state) {
-    (void)state;
     for (size_t p = 0; p < sizeof places / sizeof *places; p++)
         for (int d = 1; d < 12; d += 4) {
             char text[256];
@@ -263,7 +256,6 @@ static void signals_take_the_way_that_is_left(void **state) {
 /* Device `late` comes some 50,000 cycles after the others to the first barrier, and device 0 to the second: nobody goes on
  * before, and who comes last goes on as soon as the signals of its rounds are there. */
 static void nobody_passes_a_barrier_alone(void **state) {
-    (void)state;
     for (int late = 1; late < 12; late += 5) {
         char text[512];
         snprintf(text, sizeof text,
@@ -285,7 +277,6 @@ static void nobody_passes_a_barrier_alone(void **state) {
 /* To the other device of a chip and back, over and over: dma.completion (89 cycles) each way, and what a wait and a
  * signal take; a transfer takes no link. */
 static void devices_of_a_chip_are_near(void **state) {
-    (void)state;
     static const char text[] =
         ".tensor x vmem f32[8,128]{1,0:T(8,128)}\n.tensor y vmem f32[8,128]{1,0:T(8,128)}\n"
         ".sem a, b, s, r\n device.id s1\n sxor s2, s1, 1\n dma y <- x, s, r device=s2\n wait s\n"
@@ -308,7 +299,6 @@ static void late_goes_on(const char *text, int late, int64_t least, int64_t most
 
 /* One that has nothing to do for 2000 cycles, less than a hop, then sees what the other did before: it goes on for 5000. */
 static void a_device_does_not_run_ahead_of_its_chip(void **state) {
-    (void)state;
     for (int idle = 0; idle < 2; idle++) {
         char text[256];
         snprintf(text, sizeof text,
@@ -322,7 +312,6 @@ static void a_device_does_not_run_ahead_of_its_chip(void **state) {
 
 /* 300 times the coordinate on the first axis, and 10,000 times that on the second. */
 static void a_device_knows_its_coordinates(void **state) {
-    (void)state;
     outcome o = run("2x3",
                     " axis.index s1, 0\n axis.index s2, 1\n smul s1, s1, 300\n smul s2, s2, 10000\n"
                     " sadd s1, s1, s2\n delay s1\n",
@@ -335,7 +324,6 @@ static void a_device_knows_its_coordinates(void **state) {
 }
 
 static void links_have_latency(void **state) {
-    (void)state;
     outcome o;
     ts_run_request asked = read_at(&o, &(place){.axes = "2"}, " nop\n");
     ts_mesh mesh = *asked.mesh;
@@ -353,7 +341,6 @@ static void links_have_latency(void **state) {
 
 /* A device that waits answers one that is busy for 2000 cycles, less than a hop: it sees that, whichever is the first. */
 static void answers_of_its_chip_come_to_a_busy_device(void **state) {
-    (void)state;
     for (int busy = 0; busy < 2; busy++) {
         char text[256];
         snprintf(text, sizeof text,
@@ -367,7 +354,6 @@ static void answers_of_its_chip_come_to_a_busy_device(void **state) {
 
 /* Of as many chunks as it has, and also where the device does something meanwhile. */
 static void what_a_device_sends_itself_takes_as_long_as_a_copy(void **state) {
-    (void)state;
     static const char *const ways[] = {"s\n wait s", "s, r device=s1\n wait r", "s, r device=s1\n wait s",
                                        "s, r device=s1\n delay 300\n wait r"};
     for (int rows = 32; rows <= 1024; rows *= 2) {
@@ -390,7 +376,6 @@ static void what_a_device_sends_itself_takes_as_long_as_a_copy(void **state) {
 
 /* Of several devices that fail, in whatever window, the first in time is told of; whoever steps it. */
 static void the_first_error_is_told(void **state) {
-    (void)state;
     for (int threads = 1; threads < 4; threads++) {
         outcome o = run(
             "8", " device.id s1\n ssub s2, 9, s1\n smul s2, s2, 100\n delay s2\n sdiv s3, s1, 0\n", threads);
@@ -405,7 +390,6 @@ static void the_first_error_is_told(void **state) {
 }
 
 static void polling_a_semaphore_is_no_endless_loop(void **state) {
-    (void)state;
     outcome o = run("2",
                     ".sem a\n device.id s1\n brz s1, first\ngo: sem.read s2, a\n brz s2, go\n wait a\n halt\n"
                     "first: delay 300000\n sem.signal a, 1, 1\n",
@@ -435,7 +419,6 @@ static const struct {
 };
 
 static void slices_arrive_in_any_layout(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof sent_slices / sizeof sent_slices[0]; i++) {
         char text[1024];
         bool flat = strncmp(sent_slices[i].source, "f32[2,4", 7) == 0;
@@ -501,7 +484,6 @@ static const struct {
 };
 
 static void a_deadlock_tells_who_waits_for_whom(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof deadlocks / sizeof *deadlocks; i++) {
         char text[1024], expected[1024] = "deadlock: ";
         size_t at = strlen(expected);
@@ -538,7 +520,6 @@ static void see_moved(void *self, const ts_in_flight *transfer) {
 
 /* The program's first transfer, and its second: each is told of where it comes. */
 static void what_comes_is_told_of_there(void **state) {
-    (void)state;
     came seen[2] = {{0}};
     const ts_chip_observer first = {.self = &seen[0], .moved = see_moved},
                            second = {.self = &seen[1], .moved = see_moved};
@@ -556,7 +537,6 @@ static void what_comes_is_told_of_there(void **state) {
 
 /* 16 chunks: each is written once. */
 static void chunks_into_hbm_are_written_once(void **state) {
-    (void)state;
     outcome o = run("2",
                     ".tensor x hbm f32[512,128]{1,0:T(8,128)} in iota\n.tensor y hbm "
                     "f32[512,128]{1,0:T(8,128)}\n.sem s, r\n device.id s1\n brnz s1, last\n"
@@ -568,7 +548,6 @@ static void chunks_into_hbm_are_written_once(void **state) {
 }
 
 static void the_sanitizer_looks_at_what_comes(void **state) {
-    (void)state;
     for (int early = 0; early < 2; early++) {
         char text[512];
         snprintf(text, sizeof text,
@@ -587,7 +566,6 @@ static void the_sanitizer_looks_at_what_comes(void **state) {
 
 /* Whichever device it is on. */
 static void the_sanitizer_looks_at_the_end(void **state) {
-    (void)state;
     for (int device = 0; device < 2; device++) {
         char text[256], expected[128];
         snprintf(text, sizeof text,
@@ -627,7 +605,6 @@ static int64_t pod_cycles(ts_pod *pod, int64_t device) {
 
 /* Up to a cycle, what is in it is still to come; from one thing to the next, the end is that of a run. */
 static void a_pod_goes_in_steps(void **state) {
-    (void)state;
     for (int late = 0; late < 3; late += 2) {
         char text[256];
         snprintf(text, sizeof text,

@@ -14,7 +14,6 @@ static void take(void *self, const ts_trace_event *events, int64_t count) {
 }
 
 static void test_buffer(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_trace trace;
     taker t = {0};
@@ -37,7 +36,6 @@ static void test_buffer(void **state) {
 
 /* Names are keys of JSON: each has a text, and no two are alike. */
 static void test_counters(void **state) {
-    (void)state;
     for (int i = 0; i < TS_COUNTER_COUNT; i++) {
         const ts_counter_info *info = ts_counter_get((ts_counter)i);
         assert_true(info->name[0] != '\0' && info->unit[0] != '\0' && info->meaning[0] != '\0');

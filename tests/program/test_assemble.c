@@ -74,7 +74,6 @@ static int check_row(const char *before, const row *r) {
 
 /* The value of an expression is seen as the immediate of a delay. */
 static void test_expressions(void **state) {
-    (void)state;
     static const row rows[] = {
         {"1 + 2 * 3", "    delay 7\n"},
         {"(1 + 2) * 3", "    delay 9\n"},
@@ -195,7 +194,6 @@ static void test_expressions(void **state) {
 
 /* Programs that are right, and all that is left of them when the assembler is done. */
 static void test_programs(void **state) {
-    (void)state;
     static const row rows[] = {
         {"", ""},
         {"; nothing\n\n", ""},
@@ -285,7 +283,6 @@ static const char tensors_printed[] = ".tensor x hbm f32[64,512]{1,0:T(8,128)} i
 
 /* Slices, semaphores and addresses over the tensors above. b: a row of tiles is 4 tiles of 1024 words. */
 static void test_operands(void **state) {
-    (void)state;
     static const row rows[] = {
         {"dma b[s2] <- x[s1:+16, :], done[s2]", "dma b[s2, 0:+16, 0:+512] <- x[s1:+16, 0:+512], done[s2]"},
         {"dma b[1, 0:8] <- x[ROWS-8:ROWS], one", "dma b[1, 0:+8, 0:+512] <- x[56:+8, 0:+512], one[0]"},
@@ -333,7 +330,6 @@ static void test_operands(void **state) {
 
 /* "LINE:COLUMN: message" of a program over the same tensors, whose lines are 1 to 7. */
 static void test_errors(void **state) {
-    (void)state;
     static const row rows[] = {
         {"vad.f32 v0, v1, v2", "8:1: unknown instruction 'vad.f32'; did you mean 'vadd.f32'?"},
         {"gurgle s0", "8:1: unknown instruction 'gurgle'"},
@@ -553,7 +549,6 @@ static void list_errors(const char *text, char *out, size_t bytes) {
 
 /* Each error of a text once, in its order, and none that follows from another. */
 static void test_many_errors(void **state) {
-    (void)state;
     static const row rows[] = {
         {"smov s1\nnop\nsmov s99, 1\n", "1:8 3:6"},
         /* Within a bundle. One without a '}' ends where another, or a directive, begins. */
@@ -611,7 +606,6 @@ static void test_many_errors(void **state) {
 
 /* Up to 20; and a text whose errors are all the same is not read forever. */
 static void test_how_many_errors(void **state) {
-    (void)state;
     for (int count = 19; count <= 21; count++) {
         char text[512] = "", got[1024], last[40];
         for (int i = 0; i < count; i++) strcat(text, "gurgle\n");
@@ -629,7 +623,6 @@ static void test_how_many_errors(void **state) {
 }
 
 static void test_deep_blocks(void **state) {
-    (void)state;
     for (int depth = 511; depth <= 512; depth++) { /* and the whole program */
         char text[8192] = "", result[4096];
         for (int i = 0; i < depth; i++) strcat(text, ".if 1\n");
@@ -642,7 +635,6 @@ static void test_deep_blocks(void **state) {
 }
 
 static void test_defines(void **state) {
-    (void)state;
     char result[1024];
     static const char text[] = ".param N = 4\n.param M = N * 2\ndelay M";
     assemble(text, (ts_define[]){{"N", "5"}}, 1, result, sizeof(result));
@@ -662,7 +654,6 @@ static void test_defines(void **state) {
 
 /* On a mesh of x=2, y=4: a tensor has what a device has of it, and is printed whole. */
 static void test_sharded(void **state) {
-    (void)state;
     static const row rows[] = {
         {ARRAY "in\n", NULL},
         {ARRAY "P('x', None) in\n", NULL},
@@ -710,7 +701,6 @@ static void test_sharded(void **state) {
 
 /* Longer than what stands before it. */
 static void test_long_axes(void **state) {
-    (void)state;
     char result[256];
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
@@ -728,7 +718,6 @@ static void test_long_axes(void **state) {
 
 /* As those of the whole program; an error before the first instruction is the same. */
 static void test_parameters_alone(void **state) {
-    (void)state;
     static const char path[] = "tilesim:/transpose.tsim";
     static const ts_define rows[] = {{"ROWS", "300"}, {"TYPE", "bf16"}}, none[] = {{"ROWS", "0"}};
     ts_arena *arena = ts_arena_new();

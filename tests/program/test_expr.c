@@ -30,7 +30,6 @@ static const struct {
 };
 
 static void forms(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ts_source source = {"expression", rows[i].text, strlen(rows[i].text)};
         const token *at = token_list(arena, &source);

@@ -53,7 +53,6 @@ static const struct {
 
 /* One for each way to get there, however often it is gone. */
 static void frames_are_ways(void **state) {
-    (void)state;
     const ts_program *p = parse(text);
     assert_int_equal(p->frame_count, sizeof frames / sizeof frames[0]);
     for (int i = 0; i < p->frame_count; i++) {
@@ -69,7 +68,6 @@ static void frames_are_ways(void **state) {
 
 /* The frame and the line of each instruction, in their order. */
 static void instructions_are_in_frames(void **state) {
-    (void)state;
     static const ts_program_location places[] = {{-1, 9}, {1, 2}, {1, 3},  {2, 2},  {2, 3},  {4, 2},  {4, 3},
                                                  {5, 2},  {5, 3}, {6, 2},  {6, 3},  {6, 2},  {6, 3},  {7, 15},
                                                  {8, 2},  {8, 3}, {7, 17}, {7, 15}, {7, 15}, {-1, 19}};

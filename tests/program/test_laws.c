@@ -230,7 +230,6 @@ static void assert_code_equal(const ts_code *a, const ts_code *b) {
 }
 
 static void test_print_and_assemble(void **state) {
-    (void)state;
     uint64_t seed = 7;
     for (int i = 0, most = rounds(2000, 400); i < most; i++) {
         ts_arena *arena = ts_arena_new();
@@ -317,7 +316,6 @@ static int check_point(uint64_t *seed, const access *a, const ts_program *progra
 }
 
 static void test_addresses(void **state) {
-    (void)state;
     uint64_t seed = 11;
     int accepted = 0, points = 0, most = rounds(20000, 4000);
     for (int i = 0; i < most; i++) {

@@ -79,7 +79,6 @@ static void compare(const ts_program *program) {
 }
 
 static void shipped_programs(void **state) {
-    (void)state;
     static const char *const names[] = {"programs/add.tsim", "programs/relu.tsim", "programs/unpack.tsim"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         ts_error err = {0};
@@ -99,7 +98,6 @@ static const ts_program *assemble(const char *text) {
 }
 
 static void by_hand(void **state) {
-    (void)state;
     const ts_program *p = assemble(
         " smov s1, 3\nloop: { sadd s2, s1, 1 ; smov s1, s2 }\n brnz s2, loop\n halt\n smov s3, s4\n");
     const ts_live *live = ts_program_live(arena, p);

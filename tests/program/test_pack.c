@@ -142,7 +142,6 @@ static void run(ts_arena *arena, const ts_target *target, const char *text, outc
 }
 
 static void test_same_results(void **state) {
-    (void)state;
     static outcome plain, packed;
     static const char head[] =
         ".tensor t vmem f32[2,16,256]{2,1,0:T(8,128)}\n.tensor u vmem f32[16,128]{1,0:T(8,128)}\n"
@@ -288,7 +287,6 @@ static void compare_modes(ts_arena *arena, const ts_target *target, const char *
 }
 
 static void test_loops_have_the_same_results(void **state) {
-    (void)state;
     uint64_t seed = 7;
     int64_t cycles[MODES] = {0};
     for (int i = 0, most = rounds(700, 90); i < most; i++) {
@@ -396,7 +394,6 @@ static ts_target make_matrix_target(uint64_t *seed) {
 }
 
 static void test_matrix_loops_have_the_same_results(void **state) {
-    (void)state;
     uint64_t seed = 11;
     int64_t cycles[MODES - 1] = {0};
     for (int i = 0, most = rounds(60, 20); i < most; i++) {
@@ -413,7 +410,6 @@ static void test_matrix_loops_have_the_same_results(void **state) {
 
 /* An iteration's result is what the next one pushes. */
 static void test_results_are_pushed_again(void **state) {
-    (void)state;
     uint64_t seed = 12;
     int64_t cycles[MODES - 1] = {0};
     for (int i = 0; i < 8; i++) {
@@ -453,7 +449,6 @@ static void run_to(const char *mode, int end, bool in_register, outcome *out) {
 }
 
 static void test_loops_end_below_the_largest_number(void **state) {
-    (void)state;
     static outcome plain, packed;
     for (int under = 7; under < 700; under += 8) {
         for (int form = 0; form < 2; form++) {
@@ -468,7 +463,6 @@ static void test_loops_end_below_the_largest_number(void **state) {
 
 /* v1 is written again 20 cycles after its sum began, and not before what can be done meanwhile. */
 static void test_later_writes_land_later(void **state) {
-    (void)state;
     static outcome packed;
     ts_arena *arena = ts_arena_new();
     uint64_t seed = 1;
@@ -487,7 +481,6 @@ static void test_later_writes_land_later(void **state) {
 
 /* However long it waits: what is empty is not gone through cycle by cycle, which would take hours. */
 static void test_long_waits(void **state) {
-    (void)state;
     static const char *const texts[] = {".pack auto\nvsum.lane.f32 v1, v2\nvadd.f32 v3, v1, v4\n",
                                         ".pack auto\nvsum.lane.f32 v1, v2\nvsum.lane.f32 v3, v4\n"};
     static const int64_t wait = INT64_C(1) << 37;

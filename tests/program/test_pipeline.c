@@ -60,7 +60,6 @@ static ts_program_pipeline pipeline_of(const ts_target *target, const char *text
 #define TENSORS ".tensor w vmem f32[160,128]{1,0:T(8,128)}\n.tensor y vmem f32[160,128]{1,0:T(8,128)}\n"
 
 static void intervals_are_the_least(void **state) {
-    (void)state;
     const ts_target target = make_target();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const char *text =
@@ -78,7 +77,6 @@ static void intervals_are_the_least(void **state) {
 
 /* Iterations may overlap where each takes all results that it gives, of each unit, and none is from before. */
 static void results_are_taken_by_who_gave_them(void **state) {
-    (void)state;
 #define LOAD  "vld v0, w[s7, 0]\n"
 #define STORE "vst y[s7, 0], v1\n"
     static const struct {

@@ -6,7 +6,6 @@
 #include "tests/support/group.h"
 
 static void texts_of_the_binary_have_names(void **state) {
-    (void)state;
     static const char *const rows[][2] = {
         {"tilesim:/softmax.tsim", "tilesim:/softmax.tsim"},
         {"softmax", "tilesim:/softmax.tsim"},
@@ -29,7 +28,6 @@ static void texts_of_the_binary_have_names(void **state) {
 }
 
 static void what_is_near_is_suggested(void **state) {
-    (void)state;
     static const char *const rows[][2] = {
         {"tilesim:/softmx.tsim", "cannot open 'tilesim:/softmx.tsim': No such file or directory; did you "
                                  "mean 'tilesim:/softmax.tsim'?"},
@@ -54,7 +52,6 @@ static void what_is_near_is_suggested(void **state) {
 
 /* Beside the text that names them, each once. */
 static void texts_name_files(void **state) {
-    (void)state;
     int count;
     const ts_program_file *files = ts_program_files(arena, "mesh/all_reduce", &count);
     assert_true(count > 2);
@@ -67,7 +64,6 @@ static void texts_name_files(void **state) {
 
 /* Beside the text, unless it says from where on. */
 static void values_lie_beside_the_text(void **state) {
-    (void)state;
     static const struct {
         const char *text, *name, *path;
     } rows[] = {

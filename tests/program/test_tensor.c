@@ -18,7 +18,6 @@ static const ts_program *parse(ts_error *err, const char *text) {
 
 /* Words of SMEM follow each other; elsewhere each begins at a vreg's worth, of 4096 bytes. */
 static void tensors_follow_each_other(void **state) {
-    (void)state;
     static const struct {
         const char *name;
         int64_t base, bytes;
@@ -39,7 +38,6 @@ static void tensors_follow_each_other(void **state) {
 }
 
 static void each_is_used_as_it_says(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         ts_tensor_role role;
@@ -75,7 +73,6 @@ static void each_is_used_as_it_says(void **state) {
 
 /* Words that end a shape elsewhere are names within it. */
 static void shapes_have_brackets(void **state) {
-    (void)state;
     static const char *const shapes[] = {"f32[iota,2]", "f32[8,2]{1,0:T(iota,2)}",
                                          "f32[8,2] (iota,2):(1,iota)"};
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
@@ -89,7 +86,6 @@ static void shapes_have_brackets(void **state) {
 }
 
 static void values_need_an_input(void **state) {
-    (void)state;
     static const char *const fills[] = {"file", "zeros", "iota", "random", "out iota", "scratch file"};
     for (size_t i = 0; i < sizeof fills / sizeof fills[0]; i++) {
         ts_error err = {0};
@@ -100,7 +96,6 @@ static void values_need_an_input(void **state) {
 
 /* As many bytes as there are in all are not larger than that; what is behind others may be a byte too many. */
 static void what_does_not_fit(void **state) {
-    (void)state;
     static const struct {
         const char *before, *tensor, *error;
     } rows[] = {

@@ -23,7 +23,6 @@ static const char *section(int rows, const char *beginning) {
 /* ---- Words ---- */
 
 static void what_pads_a_shape(void **state) {
-    (void)state;
     static const struct {
         ts_audit_shape shape;
         const char *text;
@@ -68,7 +67,6 @@ static void what_pads_a_shape(void **state) {
 }
 
 static void what_a_move_changes(void **state) {
-    (void)state;
     static const struct {
         unsigned changes;
         const char *text;
@@ -87,7 +85,6 @@ static void what_a_move_changes(void **state) {
 }
 
 static void spaces_have_names(void **state) {
-    (void)state;
     static const char *const names[] = {"hbm", "vmem", "flags", "cmem", "other", "host", "smem", "other"};
     for (int i = 0; i < 8; i++) assert_string_equal(ts_report_audit_space(i), names[i]);
     assert_string_equal(ts_report_audit_space(TS_AUDIT_SPACES - 1), "other");
@@ -96,7 +93,6 @@ static void spaces_have_names(void **state) {
 
 /* "read" and "made": of whose operand it is. */
 static void where_it_comes_from(void **state) {
-    (void)state;
     static const struct {
         ts_audit_source source;
         const char *text;
@@ -119,7 +115,6 @@ static void where_it_comes_from(void **state) {
 }
 
 static void what_is_saved(void **state) {
-    (void)state;
     static const struct {
         ts_audit_finding finding;
         const char *text;
@@ -144,7 +139,6 @@ static void what_is_saved(void **state) {
 
 /* Of a text with nothing in it. */
 static void nothing_at_all(void **state) {
-    (void)state;
     a = small_audit_empty(arena);
     a->result.sum.widened_bytes = 1;
     assert_holds(text_of(9), "           1 bytes of it are elements stored wider");
@@ -168,7 +162,6 @@ static void nothing_at_all(void **state) {
 }
 
 static void texts_and_sums(void **state) {
-    (void)state;
     a = small_audit_new(arena);
     assert_string_equal(section(9, "text"),
                         "text       m.hlo: 12,345 bytes, 1,000 lines, module jit_f\n"
@@ -187,7 +180,6 @@ static void texts_and_sums(void **state) {
 }
 
 static void reported_figures_and_allocations(void **state) {
-    (void)state;
     a = small_audit_new(arena);
     assert_string_equal(section(3, "memory"),
                         "memory that the text reports\n"
@@ -204,7 +196,6 @@ static void reported_figures_and_allocations(void **state) {
 }
 
 static void reported_sizes(void **state) {
-    (void)state;
     a = small_audit_new(arena);
     assert_string_equal(section(3, "sizes"),
                         "sizes that the text reports: 1 of 2 equal the computed ones\n"
@@ -230,7 +221,6 @@ static void reported_sizes(void **state) {
 
 /* Those without padding are listed where all are asked for. */
 static void padded_shapes(void **state) {
-    (void)state;
     a = small_audit_new(arena);
     assert_string_equal(section(2, "padding"), CLASSES CLASS_0 CLASS_1 BUFFERS_LEFT_OUT);
     assert_string_equal(section(3, "padding"), CLASSES CLASS_0 CLASS_1 BUFFERS_LEFT_OUT);
@@ -251,7 +241,6 @@ static void padded_shapes(void **state) {
 
 /* What is copied, started or not, or ordered anew, is a target of it; without padding nobody asks. */
 static void targets_of_copies(void **state) {
-    (void)state;
     static const struct {
         ts_hlo_opcode opcode;
         bool target;
@@ -292,7 +281,6 @@ static const char *moves(int rows) {
 
 /* What is free is listed where all is asked for, and counts as no row. */
 static void moves_by_time(void **state) {
-    (void)state;
     a = small_audit_new(arena);
     assert_string_equal(moves(INT_MAX), MOVES MOVE_0 MOVE_1 MOVE_2 MOVE_3 MOVE_4 MOVES_LEFT_OUT);
     assert_string_equal(moves(4), MOVES MOVE_0 MOVE_1 MOVE_2 MOVE_3 MOVES_LEFT_OUT);
@@ -318,7 +306,6 @@ static const char *sums_of_moves(void) {
 
 /* Of branches only what is priced, and not fused. */
 static void sums_of_all_moves(void **state) {
-    (void)state;
     a = small_audit_new(arena);
     assert_string_equal(
         sums_of_moves(), IN_ALL SCALED ENDLESS
@@ -346,7 +333,6 @@ static void sums_of_all_moves(void **state) {
 
 /* Which moves' sources are of no matter, or not known. */
 static void sources_of_moves(void **state) {
-    (void)state;
     a = small_audit_new(arena);
     assert_string_equal(ts_report_audit_from(&a->result, &a->groups[0].first), "f32[8,128]{d}");
     assert_null(ts_report_audit_from(&a->result, &a->groups[3].first));
@@ -362,7 +348,6 @@ static void sources_of_moves(void **state) {
 }
 
 static void predicted_copies(void **state) {
-    (void)state;
     a = small_audit_new(arena);
     assert_string_equal(section(2, "copies"),
                         "copies     that the compiler will insert (docs/layouts.md): 2\n"
@@ -388,7 +373,6 @@ static void predicted_copies(void **state) {
 
 /* By bytes: those that are not above are in full. */
 static void findings_by_time_and_bytes(void **state) {
-    (void)state;
     a = small_audit_new(arena);
     assert_string_equal(section(4, "findings by time"),
                         "findings by time (3 of 3)\n" FINDING_1 FINDING_2 FINDING_3);
@@ -410,7 +394,6 @@ static void findings_by_time_and_bytes(void **state) {
 
 /* At most five, unless all are asked for. */
 static void five_findings(void **state) {
-    (void)state;
     static const struct { int rows, shown; } cases[] = {{4, 4}, {5, 5}, {6, 5}, {7, 5}, {8, 7}};
     ts_audit_finding seven[7];
     int by_bytes[7] = {0};
@@ -429,7 +412,6 @@ static void five_findings(void **state) {
 }
 
 static void what_was_not_understood(void **state) {
-    (void)state;
     a = small_audit_new(arena);
     assert_string_equal(section(9, "not understood"), "not understood, or left out\n"
                                                       "       1,234  opcode; line 30: %x = y\n"
@@ -439,7 +421,6 @@ static void what_was_not_understood(void **state) {
 }
 
 static void as_csv(void **state) {
-    (void)state;
     ts_text out = ts_text_begin(arena);
     a = small_audit_new(arena);
     a->result.group_count = 4;

@@ -44,7 +44,6 @@ static const char *table(const char *heading) {
 
 /* The longest has 420 pixels: 3 times 4096 bytes, of which 3 times 96 are data. */
 static void bars_of_padding_and_of_time(void **state) {
-    (void)state;
 #define TITLE_0 "3 buffers, 96 bytes logical, 4096 padded each"
 #define TITLE_1 "1 buffers, 2048 bytes logical, 4096 padded each"
     a = small_audit_new(arena);
@@ -79,7 +78,6 @@ static void bars_of_padding_and_of_time(void **state) {
 
 /* What is free, or has no price, has no bar and is no measure. */
 static void what_has_no_bar(void **state) {
-    (void)state;
     a = small_audit_empty(arena);
     assert_holds(picture(), "height=\"112\"");
     assert_holds(picture(), "data and padding (none)</text>");
@@ -98,7 +96,6 @@ static void what_has_no_bar(void **state) {
 #define SIXTY      FIFTY_NINE "a"
 
 static void at_most_sixteen_bars(void **state) {
-    (void)state;
     ts_audit_class classes[17];
     ts_audit_group groups[17];
     a = small_audit_new(arena);
@@ -121,7 +118,6 @@ static void at_most_sixteen_bars(void **state) {
 /* ---- The page ---- */
 
 static void facts_and_bytes(void **state) {
-    (void)state;
     a = small_audit_new(arena);
     assert_holds(page_of(), "<h1>jit_f</h1>\n<p><code>m&lt;1&gt;.hlo</code>");
     assert_holds(page_of(), "<div><dt>instructions</dt><dd>2,000</dd></div>\n"
@@ -139,7 +135,6 @@ static void facts_and_bytes(void **state) {
 }
 
 static void tables_of_buffers_and_shapes(void **state) {
-    (void)state;
     a = small_audit_new(arena);
     assert_holds(table("Buffers"), "+space|+buffers|+logical|+padded|+expansion|\n"
                                    "hbm|5|7.8K|19.5K|2.50x|\nother|1|2.0K|4.9K|2.50x|\n"
@@ -158,7 +153,6 @@ static void tables_of_buffers_and_shapes(void **state) {
 
 /* What is written of a move, and of one without a price why. */
 static void table_of_moves(void **state) {
-    (void)state;
     a = small_audit_new(arena);
     assert_holds(table("Moves"),
                  "+opcode|+level|+runs|+us each|+us in all|+changes|+from|+to|\n"
@@ -183,7 +177,6 @@ static void table_of_moves(void **state) {
 }
 
 static void tables_of_what_the_text_reports(void **state) {
-    (void)state;
     a = small_audit_new(arena);
     assert_string_equal(table("Memory that the text reports"),
                         "Memory that the text reports+line|+size|+space|+figure|\n"
@@ -212,7 +205,6 @@ static void tables_of_what_the_text_reports(void **state) {
 }
 
 static void a_page_of_nothing(void **state) {
-    (void)state;
     a = small_audit_empty(arena);
     assert_string_equal(table("Findings, by time"), "Findings, by timeNone.");
     assert_string_equal(table("Copies that the compiler will insert"), "");
@@ -226,7 +218,6 @@ static void a_page_of_nothing(void **state) {
 
 /* A table has 200 rows; the page says of how many it does not. */
 static void long_tables(void **state) {
-    (void)state;
     static const char *const headings[] = {"Moves", "Copies that the compiler will insert", "Shapes",
                                            "Memory that the text reports", "Sizes that the text reports"};
     enum { MOST = 201 };
@@ -264,7 +255,6 @@ static void long_tables(void **state) {
     "; " at "</span></li>\n"
 
 static void findings_in_a_list(void **state) {
-    (void)state;
     ts_audit_finding many[17];
     a = small_audit_new(arena);
     a->findings[1].what = "a < b";

@@ -14,7 +14,6 @@ static const char *value(const char *key) {
 }
 
 static void heads_and_sums(void **state) {
-    (void)state;
     static const char *const rows[][2] = {
         {"schema", "\"tilesim.audit\""},
         {"machine", "\"m\""},
@@ -55,7 +54,6 @@ static void heads_and_sums(void **state) {
 }
 
 static void buffers_by_shape(void **state) {
-    (void)state;
     a = small_audit_new(arena);
     a->result.class_count = 2;
     assert_string_equal(
@@ -74,7 +72,6 @@ static void buffers_by_shape(void **state) {
     "\"count\":" #count ",\"runs\":" #runs ",\"trips_unknown\":" #unknown ",\"in_branch\":" #branch ","
 
 static void moves_with_and_without_a_price(void **state) {
-    (void)state;
     a = small_audit_new(arena);
     a->result.group_count = 4;
     assert_string_equal(
@@ -111,7 +108,6 @@ static void moves_with_and_without_a_price(void **state) {
 }
 
 static void copies(void **state) {
-    (void)state;
     a = small_audit_new(arena);
     assert_string_equal(value("copies_predicted"), "true");
     assert_string_equal(value("copies"),
@@ -126,7 +122,6 @@ static void copies(void **state) {
 
 /* Of a move its target's memory. Of what has no location there is still a name. */
 static void findings(void **state) {
-    (void)state;
     a = small_audit_new(arena);
     assert_string_equal(
         value("findings"),
@@ -156,7 +151,6 @@ static void findings(void **state) {
 }
 
 static void what_the_text_reports(void **state) {
-    (void)state;
     a = small_audit_new(arena);
     assert_string_equal(
         value("reported"),

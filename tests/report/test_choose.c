@@ -94,7 +94,6 @@ static const char *text_of(int rows) { return written(ts_report_choose, rows); }
     "layouts    1,234: 1,003 priced by running the model, 231 cut, whose bounds are worse than the best"
 
 static void heads_say_what_was_asked(void **state) {
-    (void)state;
     begin();
     assert_holds(text_of(9), HEAD CUT "\n\n");
     r.unfit = 1;
@@ -134,7 +133,6 @@ static void heads_say_what_was_asked(void **state) {
 
 /* Now and the compiler's are shown whatever their place. */
 static void rows_of_layouts(void **state) {
-    (void)state;
     begin();
     assert_string_equal(section_of(arena, text_of(4), "          us"), COLUMNS ROW_0 ROW_1 ROW_2 ROW_3 TIES);
     assert_string_equal(section_of(arena, text_of(3), "          us"),
@@ -150,7 +148,6 @@ static void rows_of_layouts(void **state) {
 
 /* A program has no parts, its layouts have the energy of the run. */
 static void rows_of_a_program(void **state) {
-    (void)state;
     begin();
     request.program = "a.tsim";
     assert_string_equal(
@@ -164,7 +161,6 @@ static void rows_of_a_program(void **state) {
 }
 
 static void what_would_change_the_winner(void **state) {
-    (void)state;
     begin();
     assert_null(strstr(text_of(9), "nother"));
     request.moves_fields = true;
@@ -186,7 +182,6 @@ static const char *value(const char *key) {
 }
 
 static void as_json(void **state) {
-    (void)state;
     static const char *const rows[][2] = {
         {"schema", "\"tilesim.choose\""},
         {"machine", "\"m\""},
@@ -244,7 +239,6 @@ static const char *picture(void) { return written(ts_report_choose_svg, 1); }
 /* The longest that was priced is 2 us, 240 pixels; the largest 4400 bytes, 220 pixels. Names take 20 letters of
  * 8 pixels: "linear" and what may stand behind it. */
 static void bars_of_time_and_of_bytes(void **state) {
-    (void)state;
     begin();
     assert_holds(picture(), "width=\"910\" height=\"172\"");
     assert_holds(
@@ -269,7 +263,6 @@ static void bars_of_time_and_of_bytes(void **state) {
 
 /* What is there now is a measure even where it was cut. */
 static void a_cut_one_may_be_the_measure(void **state) {
-    (void)state;
     begin();
     candidates[3].is_now = true;
     candidates[3].bound_cycles = 4000;
@@ -283,7 +276,6 @@ static void a_cut_one_may_be_the_measure(void **state) {
 
 /* Of no elements. */
 static void bars_of_nothing(void **state) {
-    (void)state;
     begin();
     r.logical_bytes = candidates[0].bytes = candidates[0].cycles = 0;
     r.candidate_count = 1;
@@ -293,7 +285,6 @@ static void bars_of_nothing(void **state) {
 
 /* Further ones only where they are there now or the compiler's; names have at most 330 pixels. */
 static void twenty_four_bars(void **state) {
-    (void)state;
     begin();
     r.candidate_count = 28;
     for (int i = 0; i < 28; i++) candidates[i] = four[0];
@@ -323,7 +314,6 @@ static const char *table(const char *caption) {
 }
 
 static void a_page(void **state) {
-    (void)state;
     begin();
     assert_holds(page_of(), "<h1>Layouts of a tensor</h1>\n<p><code>f32[8,3]{1,0}</code><br>");
     assert_holds(page_of(), "<dl class=\"facts\">\n<div><dt>the best takes</dt><dd>1.000 us</dd></div>\n"
@@ -347,7 +337,6 @@ static void a_page(void **state) {
 }
 
 static void a_page_of_a_program(void **state) {
-    (void)state;
     begin();
     request.program = "a.tsim";
     r.flip_count = 0;

@@ -29,7 +29,6 @@ static const ts_comparison *compared(void) { return compared_texts(before, after
 
 /* Columns hold 42 and 17 characters; what is longer has a line of its own. */
 static void what_fits_a_column(void **state) {
-    (void)state;
 #define PATH_42 "a_path_of_just_forty_two_characters_in_all"
     static const struct {
         const char *path, *before, *after, *text;
@@ -67,7 +66,6 @@ static void what_fits_a_column(void **state) {
 
 /* There are headings where something differs. */
 static void little_differs(void **state) {
-    (void)state;
     static const char *const cases[][3] = {
         {"\"machine\":\"a\",\"k\":1", "\"machine\":\"a\",\"k\":1", HEAD "3 values are the same in both\n"},
         {"\"machine\":\"a\",\"k\":1", "\"machine\":\"b\",\"k\":1",
@@ -90,7 +88,6 @@ static void little_differs(void **state) {
 }
 
 static void as_text(void **state) {
-    (void)state;
     static const struct {
         int rows;
         const char *text;
@@ -154,7 +151,6 @@ static void as_text(void **state) {
 }
 
 static void as_a_page(void **state) {
-    (void)state;
     ts_text out = ts_text_begin(arena);
     ts_report_compare_html(compared(), &(ts_compare_view){"a.json", "b.json", 9}, &out);
     assert_non_null(strstr(out.bytes, "2.5 to 30 (+1100.0 %)"));
@@ -183,7 +179,6 @@ static void as_a_page(void **state) {
 }
 
 static void as_json(void **state) {
-    (void)state;
     ts_text out = ts_text_begin(arena);
     ts_report_compare_json(compared(), &(ts_compare_view){"a.json", "b.json", 9}, &out);
     const char *keys = strstr(out.bytes, "  \"before\"");

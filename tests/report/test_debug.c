@@ -57,7 +57,6 @@ static const char moves[] = ".tensor x hbm s32[8,128]{1,0:T(8,128)} in iota\n"
                             "    vst y[0, 0], v0";
 
 static void where_it_stands(void **state) {
-    (void)state;
     begin(moves);
     ASSERT_SHOWN("cycle 0, line 6: smov s3, -7\n", ts_report_where, session);
     ASSERT_SHOWN("all scalar registers are 0\n", ts_report_scalars, session);
@@ -94,7 +93,6 @@ static void where_it_stands(void **state) {
 }
 
 static void what_happened(void **state) {
-    (void)state;
     begin(moves);
     const ts_program *program = request.built;
     const ts_dma_result result = {.completed_cycle = 1234, .issued_cycle = 1000, .useful_bytes = 4096};
@@ -109,7 +107,6 @@ static void what_happened(void **state) {
 }
 
 static void watches_and_who_wrote(void **state) {
-    (void)state;
     static const struct {
         int64_t row;
         const char *hit;
@@ -141,7 +138,6 @@ static void watches_and_who_wrote(void **state) {
 
 /* At the cycle in which the bundle issues at last. */
 static void why_it_stalled(void **state) {
-    (void)state;
     begin("    vexp.f32 v1, v1\n    vadd.f32 v2, v1, v1\n");
     int cycles = (int)request.machine->core.latency_cycles[TS_LATENCY_EUP] - 1;
     go((ts_session_goal){.bundles = INT64_MAX, .until = cycles + 1});
@@ -154,7 +150,6 @@ static void why_it_stalled(void **state) {
 }
 
 static void devices_have_numbers(void **state) {
-    (void)state;
     const ts_breakpoint at = {.line = 2};
     begin_on("2x2", "    nop\n    nop\n");
     ASSERT_SHOWN("device 0, cycle 0, line 1: nop\n", ts_report_where, session);
@@ -173,7 +168,6 @@ static void devices_have_numbers(void **state) {
     "\nsublane 5" a b "\nsublane 6" a b "\nsublane 7" a b "\n"
 
 static void registers(void **state) {
-    (void)state;
     static const char lanes[] =
         "lane                 0            1            2            3          126          127";
     static const char wide[] =
@@ -230,7 +224,6 @@ static void registers(void **state) {
 
 /* All lanes in groups of six; the last has two. */
 static void whole_registers(void **state) {
-    (void)state;
     begin("    viota.lane v1\n    nop\n");
     step(2);
     ts_text out = ts_text_begin(arena);
@@ -246,7 +239,6 @@ static void whole_registers(void **state) {
 
 /* NaN are counted, and neither the least nor the largest. */
 static void ranges_leave_nan_out(void **state) {
-    (void)state;
     begin("    viota.lane v1\n    vcvt.f32.i32 v2, v1\n    vsub.f32 v2, v2, 2.0\n    vsqrt.f32 v3, v2\n    "
           "nop\n");
     step(5);
@@ -257,7 +249,6 @@ static void ranges_leave_nan_out(void **state) {
 }
 
 static void views_have_names(void **state) {
-    (void)state;
     static const char *const names[] = {"f32", "i32", "hex", "bf16"};
     ts_register_view view;
     for (int i = 0; i < 4; i++) {
@@ -271,7 +262,6 @@ static void views_have_names(void **state) {
 
 /* Elements that count up from 0; a box that begins at 10, 20, 30 .. of its dims. */
 static void parts_of_tensors(void **state) {
-    (void)state;
     static const struct {
         ts_dtype dtype;
         int rank;
@@ -317,7 +307,6 @@ static void parts_of_tensors(void **state) {
 }
 
 static void long_tensors_are_counted(void **state) {
-    (void)state;
     static const struct {
         int64_t rows;
         const char *end;

@@ -49,7 +49,6 @@ static const char *written(writer *write) {
 #define LETTERS "        A        B        C\n"
 
 static void as_text(void **state) {
-    (void)state;
     begin();
     assert_string_equal(
         written(ts_report_matrix),
@@ -70,7 +69,6 @@ static void as_text(void **state) {
 
 /* Times of 10 and of 100 have fewer digits. */
 static void digits_of_times(void **state) {
-    (void)state;
     begin();
     put(0, 1, 10000, TS_DMA_RETILE), put(0, 2, 100000, TS_DMA_RETILE), put(1, 0, 9999, TS_DMA_RETILE);
     assert_holds(written(ts_report_matrix),
@@ -79,7 +77,6 @@ static void digits_of_times(void **state) {
 
 /* One layout, or pairs that are all there: then there is less to say. */
 static void lessons(void **state) {
-    (void)state;
     begin();
     m->list.count = 1;
     assert_holds(written(ts_report_matrix),
@@ -116,7 +113,6 @@ static void lessons(void **state) {
 
 /* Of other notations by what lies next to element 0; a dim of 1 is nobody's neighbour. */
 static void minor_dims(void **state) {
-    (void)state;
     static const struct {
         const char *one, *other;
         bool kept;
@@ -150,7 +146,6 @@ static void minor_dims(void **state) {
 
 /* A cycle is a price. */
 static void the_least_price(void **state) {
-    (void)state;
     begin();
     put(1, 0, 1, TS_DMA_GATHER);
     assert_holds(json_value(arena, written(ts_report_matrix_json), "pairs"), "{\"from\":2,\"to\":2,");
@@ -160,7 +155,6 @@ static void the_least_price(void **state) {
 }
 
 static void as_json(void **state) {
-    (void)state;
     begin();
     m->list.count = 2;
     m->costs[1][0].cycles = 0;
@@ -203,7 +197,6 @@ static void as_json(void **state) {
 /* Names of 14 letters and 3 more take 8 pixels each, so cells begin at 152. Twice a copy is of 8 times a third of
  * the way: .06 + .94 * 85 / 255. */
 static void as_a_heat_map(void **state) {
-    (void)state;
     begin();
     put(0, 1, 2000, TS_DMA_RETILE), put(0, 2, 8000, TS_DMA_TRANSPOSE), put(1, 0, 500, TS_DMA_RETILE);
     put(1, 2, 4000, TS_DMA_CORE_PROGRAM);
@@ -241,7 +234,6 @@ static void as_a_heat_map(void **state) {
 
 /* The scale goes to twice a copy at least. */
 static void a_heat_map_of_copies(void **state) {
-    (void)state;
     begin();
     m->list.count = 2;
     put(0, 1, 1000, TS_DMA_COPY), put(1, 0, 1990, TS_DMA_COPY);

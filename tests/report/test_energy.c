@@ -14,7 +14,6 @@ static const ts_energy some = {.hbm = {3e-6, 1e-6},
 static const ts_energy none = {.hbm = {0}};
 
 static void as_text(void **state) {
-    (void)state;
     static const struct {
         const ts_energy *energy;
         double microseconds;
@@ -38,7 +37,6 @@ static void as_text(void **state) {
 }
 
 static void as_json(void **state) {
-    (void)state;
     ts_text out = ts_text_begin(arena);
     ts_json json;
     ts_json_begin(&json, &out, "test");

@@ -11,7 +11,6 @@ static const ts_source source = {"a.tsim", "nop\n  vst x, v0\n", 16};
 
 /* Where an error has no place, and no cycle, it says so; cycles are of faults alone. */
 static void errors_as_json(void **state) {
-    (void)state;
     static const struct {
         ts_error_kind kind;
         int line;
@@ -68,7 +67,6 @@ static const ts_findings found = {
 
 /* What warns and what is wrong stand apart. Nobody asked: all of them warn. */
 static void findings_as_json(void **state) {
-    (void)state;
     static const char races[] = "{\"kind\":\"read_race\",\"message\":\"a\",\"where\":" PLACE(
         2, 3) ",\"other\":" PLACE(1, 1) ",\"cycle\":1234,\"times\":1500,\"margin_cycles\":-2000},"
                                         "{\"kind\":\"read_race\",\"message\":\"c\",\"where\":" PLACE(
@@ -93,7 +91,6 @@ static void findings_as_json(void **state) {
 }
 
 static void findings_as_text(void **state) {
-    (void)state;
     ts_text out = ts_text_begin(arena);
     ts_report_findings(&found, &out);
     assert_string_equal(

@@ -44,7 +44,6 @@ static void check_run(const cJSON *item, const ts_hbm_comparison *c, double row_
 }
 
 static void keys_of_json(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_hbm_run sequences[2][16] = {{{.cycles = 0}}};
     for (int i = 0; i < 16; i++) sequences[0][i].cycles = 7 * i;
@@ -69,7 +68,6 @@ static void keys_of_json(void **state) {
 
 /* Figures that are the same as far as the reference's decimals go are; of a group the largest differences are told. */
 static void groups_and_runs(void **state) {
-    (void)state;
     static const ts_hbm_reference made[] = {
         {"ramulator2.1", "hbm2_8ch", "A", "win1024", "one", 8, 1000, 0.5, 0.3750, 12.5, 0},
         {"ramulator2.1", "hbm2_8ch", "A", "win1024", "two", 8, 400, 0.25, 0.4, 10, 0},

@@ -7,7 +7,6 @@
 #define HEAD "{\n  \"schema\": \"tilesim.test\",\n  \"version\": \"" TS_VERSION "\""
 
 static void writes_nothing_but_the_head(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_text out;
     ts_json json;
@@ -19,7 +18,6 @@ static void writes_nothing_but_the_head(void **state) {
 }
 
 static void writes_every_kind_of_value(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_text out;
     ts_json json;

@@ -572,7 +572,6 @@ static const char *text_of(const char *text, const int64_t *index) {
 }
 
 static void explanations(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const char *text = text_of(rows[i].shape, rows[i].index);
         assert_string_equal(text, rows[i].text);
@@ -580,7 +579,6 @@ static void explanations(void **state) {
 }
 
 static void keys_of_json(void **state) {
-    (void)state;
     static const struct {
         const char *shape, *keys;
     } objects[] = {
@@ -642,7 +640,6 @@ static void keys_of_json(void **state) {
 
 /* Escapes are shown as "^". */
 static void colours(void **state) {
-    (void)state;
     ts_text out = ts_text_begin(arena);
     ts_report_ansi(arena, parse_shape(arena, "f32[3,5]{1,0:T(2,4)}"), &out);
     for (char *at = out.bytes; *at; at++)

@@ -50,7 +50,6 @@ static ts_layout_question ask(size_t i) {
 }
 
 static void answers_as_text(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_layout_question q = ask(i);
         ts_text out = ts_text_begin(arena), whole = ts_text_begin(arena);
@@ -62,7 +61,6 @@ static void answers_as_text(void **state) {
 
 /* What goes step by step to the offset stands between the shape and what is asked behind it. */
 static void places_as_text(void **state) {
-    (void)state;
     ts_layout_question q = {.arena = arena, .shape = parse_shape(arena, TILED), .at = "2,4", .inverse = "0"};
     ts_text out = ts_text_begin(arena), steps = ts_text_begin(arena);
     assert_true(ts_layout_question_answer(NULL, &q));
@@ -74,7 +72,6 @@ static void places_as_text(void **state) {
 }
 
 static void differences_name_an_element(void **state) {
-    (void)state;
     ts_layout_question q = {
         .arena = arena, .shape = parse_shape(arena, "f32[2,3]{1,0}"), .equal = "f32[2,3]{0,1}"};
     ts_text out = ts_text_begin(arena);
@@ -99,7 +96,6 @@ static void assert_key(const cJSON *all, const char *key, const char *expected) 
 }
 
 static void answers_as_json(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_layout_question q = ask(i);
         ts_text out = ts_text_begin(arena);
@@ -117,7 +113,6 @@ static void answers_as_json(void **state) {
 
 /* Of one axis there is an offset; of several there are points alone. */
 static void places_as_json(void **state) {
-    (void)state;
     static const char *const cases[][5] = {{TILED, "2,4", "24", "[2,4]", "[1,0]"},
                                            {AXES, "1,0", "null", "[1,0]", "[1,0]"}};
     for (int i = 0; i < 2; i++) {

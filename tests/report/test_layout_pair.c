@@ -34,7 +34,6 @@ static const char *row(const char *label, const char *a, const char *b) {
 
 /* 8 x 256 elements against 8 x 130. Element (2,129) is in the second tile, its row 2, its column 1. */
 static void side_by_side(void **state) {
-    (void)state;
     ts_layout_pair pair = pair_of(TILED, ROWS);
     pair.index = element;
     const char *text = written(ts_report_layout_pair, &pair);
@@ -52,7 +51,6 @@ static void side_by_side(void **state) {
 
 /* In the largest unit of which there is one. */
 static void units_of_sizes(void **state) {
-    (void)state;
     static const char *const rows[][3] = {
         {"f32[2,3]{1,0}", "24", "24 B"},
         {"f32[512,511]{1,0}", "1,046,528", "1022.0 KiB"},
@@ -69,7 +67,6 @@ static void units_of_sizes(void **state) {
 
 /* Of several axes each has its name; small arrays have pictures. */
 static void several_axes(void **state) {
-    (void)state;
     ts_layout_pair pair = pair_of("f32[2,3] S[(2,3):(1@P,1@F)]", "f32[2,3]{1,0}");
     pair.index = (int64_t[]){1, 2};
     const char *text = written(ts_report_layout_pair, &pair);
@@ -80,7 +77,6 @@ static void several_axes(void **state) {
 }
 
 static void priced(void **state) {
-    (void)state;
     ts_error err = {0};
     ts_transfer_study study;
     ts_transfer_request request = parse_transfer(arena, ts_machine_load(&err, arena, "tpu-v5e"), TILED, ROWS);
@@ -102,7 +98,6 @@ static void priced(void **state) {
 }
 
 static void as_json(void **state) {
-    (void)state;
     ts_layout_pair pair = pair_of(TILED, ROWS);
     pair.index = element;
     const char *json = written(ts_report_layout_pair_json, &pair);
@@ -124,7 +119,6 @@ static const char *table(const char *html, int number) {
 }
 
 static void a_page_of_two(void **state) {
-    (void)state;
     ts_layout_pair pair = pair_of(TILED, ROWS);
     const char *html = written(ts_report_layout_pair_html, &pair);
     assert_holds(html, "<h1>Two layouts</h1>\n<p><code>" TILED " and " ROWS "</code></p>");
@@ -139,7 +133,6 @@ static void a_page_of_two(void **state) {
 }
 
 static void a_page_of_one(void **state) {
-    (void)state;
     ts_text out = ts_text_begin(arena);
     ts_report_shape_html(arena, parse_shape(arena, TILED), &out);
     assert_holds(out.bytes, "<h1>A layout</h1>\n<p><code>" TILED "</code></p>");
@@ -165,7 +158,6 @@ static const char *transfer_page(const ts_transfer_study *study, const ts_transf
 }
 
 static void a_page_of_a_transfer(void **state) {
-    (void)state;
     ts_error err = {0};
     ts_transfer_study study;
     ts_machine *machine = TS_NEW(arena, ts_machine);

@@ -115,7 +115,6 @@ static const char *svg_of(const char *text) {
 }
 
 static void cells_hold_their_offsets(void **state) {
-    (void)state;
     static const struct {
         const char *shape, *cells, *colours, *frames;
     } rows[] = {
@@ -365,7 +364,6 @@ static void cells_hold_their_offsets(void **state) {
 
 /* Long ones are smaller, and no wider than their cell. */
 static void labels_fit_their_cells(void **state) {
-    (void)state;
     static const struct {
         const char *offset, *text;
     } rows[] = {
@@ -386,7 +384,6 @@ static void labels_fit_their_cells(void **state) {
 
 /* Titles and captions say what axes are where; the picture is as large as what is in it; tiles go round the colours. */
 static void what_stands_around_the_cells(void **state) {
-    (void)state;
     static const char *const rows[][2] = {
         {"f32[]", "width=\"604\" height=\"134\""},
         {"f32[2,2,2] S[(2,2,2):(1@a,1@b,1@c)] + 5@b", "hsl(210,60%,82%)"},

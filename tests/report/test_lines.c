@@ -23,7 +23,6 @@ static void assert_listing(const char *text, bool colour, const char *expected) 
 }
 
 static void one_line(void **state) {
-    (void)state;
     assert_listing(
         "halt", false,
         "\n"
@@ -34,7 +33,6 @@ static void one_line(void **state) {
 }
 
 static void macros_loops_and_what_is_not_there(void **state) {
-    (void)state;
     assert_listing(
         "; a comment\n"
         ".param MANY = 3\n"
@@ -125,7 +123,6 @@ static void macros_loops_and_what_is_not_there(void **state) {
 }
 
 static void bundles_over_several_lines_keep_their_semicolons(void **state) {
-    (void)state;
     assert_listing(
         "{ sadd s1, s1, 1\n sadd s2, s2, 1 ; nop ;; a comment\n }\n"
         ".tensor t vmem f32[16,128]{1,0:T(8,128)}\nvld v0, t[8, 0]\n",
@@ -140,7 +137,6 @@ static void bundles_over_several_lines_keep_their_semicolons(void **state) {
 }
 
 static void colours_say_how_hot(void **state) {
-    (void)state;
     assert_listing(
         ".loop s0 = 0, 40\nnop\n.end\nvexp.f32 v1, v2\nvexp.f32 v2, v1\n.if 0\nnop\n.end\nhalt\nnop\n", true,
         "\n"
@@ -164,7 +160,6 @@ static void colours_say_how_hot(void **state) {
 }
 
 static void depths_are_indented_less_and_less(void **state) {
-    (void)state;
     assert_listing(
         ".macro a\n.for I = 0, 1\n.for J = 0, 1\n.for K = 0, 1\n.for L = 0, 1\n.for M = 0, 1\n"
         ".for N = 0, 1\n.for O = 0, 1\n.for P = 0, 1\n.for Q = 0, 1\n.for R = 0, 1\nnop\n"
@@ -189,7 +184,6 @@ static void depths_are_indented_less_and_less(void **state) {
 }
 
 static void large_numbers_are_short(void **state) {
-    (void)state;
     assert_listing(
         ".loop s0 = 0, 25000\nnop\n.end\n.loop s0 = 0, 300000\nnop\n.end\n.loop s0 = 0, 20000000\nnop\n.end\n"
         ".loop s0 = 0, 2000000000\nnop\n.end\n",
@@ -217,7 +211,6 @@ static void large_numbers_are_short(void **state) {
 }
 
 static void ten_loops_are_shown(void **state) {
-    (void)state;
     assert_listing(
         ".for I = 0, 2\n.loop s0 = 0, 12\nnop\n.end\n.end\n"
         ".loop s0 = 0, 11\nnop\n.end\n.loop s0 = 0, 10\nnop\n.end\n.loop s0 = 0, 9\nnop\n.end\n"
@@ -317,7 +310,6 @@ static const char small[] = ".macro body\n"
 
 /* A bundle that waits for the transcendental unit, in the first turn; a taken branch takes 4 cycles. */
 static void lines_as_json(void **state) {
-    (void)state;
     static const char *const arrays[][2] = {
         {"loops", "[" PLACE("5-7", 5) LOOP(7, 1, 27)
                       COUNTS(27, 8, 19, 4, "\"wait_branch\":9,\"wait_eup\":10") "," PLACE("8-10", 8)
@@ -364,7 +356,6 @@ static void assert_page(page_section_of *section, const char *text, const char *
 }
 
 static void lines_on_a_page(void **state) {
-    (void)state;
     assert_page(
         report_lines_section, small,
         "ProgramCycles by line: a bundle's are divided among its instructions. Bars: issued, then stalled. "

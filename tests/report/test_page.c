@@ -27,7 +27,6 @@ static int times(const char *word) {
 }
 
 static void the_frame_names_what_it_shows(void **state) {
-    (void)state;
     out = ts_text_begin(arena);
     page_begin(&p, &out, "a & b", "c<d>", NULL);
     page_section(&p, "x > y");
@@ -48,7 +47,6 @@ static void the_frame_names_what_it_shows(void **state) {
 }
 
 static void facts_without_a_value_are_left_out(void **state) {
-    (void)state;
     begin();
     page_facts(&p, (page_fact[]){{"a<", "1 > 0"}, {"none", NULL}, {"b", ""}}, 3);
     assert_written("<dl class=\"facts\">\n<div><dt>a&lt;</dt><dd>1 &gt; 0</dd></div>\n"
@@ -57,7 +55,6 @@ static void facts_without_a_value_are_left_out(void **state) {
 
 /* Also those that no buffer of a fixed size holds. */
 static void texts_are_whole(void **state) {
-    (void)state;
     for (int length = 509; length <= 514; length++) {
         begin();
         page_paragraph(&p, "%0*d<", length - 1, 7);
@@ -68,7 +65,6 @@ static void texts_are_whole(void **state) {
 
 /* Shares are of the sum; parts of 0 have no colour; who brings one keeps it; after the last comes the first. */
 static void bars_and_legends_agree(void **state) {
-    (void)state;
     static const page_part parts[] = {{"a<b", 0.1, "1 us", 0},  {"none", 0, "0", 0},
                                       {"c", 0.2, "2 <us>", 11}, {"d", 0.05, "half", 0},
                                       {"e", 0.05, "half", 1},   {"not asked for", 1, "", 0}};
@@ -97,7 +93,6 @@ static void bars_and_legends_agree(void **state) {
 }
 
 static void what_opens_has_a_summary(void **state) {
-    (void)state;
     begin();
     page_details(&p, "%d < 2", 1);
     page_details_end(&p);
@@ -107,7 +102,6 @@ static void what_opens_has_a_summary(void **state) {
 static const page_column headings[] = {{"a<", false}, {"b", true}};
 
 static void tables_sort_and_listings_stay(void **state) {
-    (void)state;
     begin();
     page_table(&p, "x < y", headings, 2);
     page_row(&p);
@@ -150,7 +144,6 @@ static void begin_row(void) {
 
 /* A sentence may break; what is a word or three may not. Characters count, not bytes. */
 static void sentences_may_break(void **state) {
-    (void)state;
 #define TEN "abcdefghi\xc3\xa4"
     static const char *const rows[][2] = {{TEN TEN TEN "ab", "line"}, {TEN TEN TEN "abc", "words"}};
     for (int i = 0; i < 2; i++) {
@@ -161,7 +154,6 @@ static void sentences_may_break(void **state) {
 }
 
 static void lines_of_programs_have_a_depth(void **state) {
-    (void)state;
     begin_row();
     page_source_line(&p, &(page_source){"a < b", "", "", 3, false});
     assert_cell("<td class=\"source\" data-depth=\"3\" style=\"--depth:3\"><code>a &lt; b</code></td>");
@@ -175,7 +167,6 @@ static void lines_of_programs_have_a_depth(void **state) {
 
 /* The second bar ends where both together do. */
 static void heat_is_stacked(void **state) {
-    (void)state;
     begin_row();
     page_heat(&p, 40, (const double[]){0.25, 0.125}, "<40");
     assert_cell(
@@ -184,7 +175,6 @@ static void heat_is_stacked(void **state) {
 
 /* What a picture hatches with has an id that no other picture of the page has. */
 static void pictures_have_ids_of_their_own(void **state) {
-    (void)state;
     ts_text svg = ts_text_begin(arena);
     ts_text_add(&svg, "<svg id=\"padding\" fill=\"url(#padding)\">\"paddings\"</svg>\n");
     begin();
@@ -201,7 +191,6 @@ static void pictures_have_ids_of_their_own(void **state) {
 
 /* Nothing in a text ends the element it is in. */
 static void data_is_closed_by_the_page_alone(void **state) {
-    (void)state;
     ts_text json = ts_text_begin(arena);
     ts_text_add(&json, "{\"a\":\"</script><b>\"}");
     begin();
@@ -222,7 +211,6 @@ static const char *colour_of(const char *from, const char *rule) {
 
 /* Light and dark are those of pages, and a picture needs no page. */
 static void pictures_have_the_colours_of_pages(void **state) {
-    (void)state;
     static const char dark[] = "@media (prefers-color-scheme: dark)";
     static const char *const rows[][2] = {{".picture .data{fill:", "--kind-1: "},
                                           {".picture .tile{stroke:", "--ink: "},
@@ -243,7 +231,6 @@ static void pictures_have_the_colours_of_pages(void **state) {
 }
 
 static void parts_of_pictures(void **state) {
-    (void)state;
     begin();
     picture_text(&out, 3, -4, &(picture_font){NULL, NULL, 0, false});
     picture_text(&out, 3, 4, &(picture_font){"soft", "end", 1, true});

@@ -7,7 +7,6 @@
 #define ROW A20 A20 A20 A20
 
 static void documents_as_text(void **state) {
-    (void)state;
     static const char *const rows[][2] = {
         {"", ""},
         {"# A *b* `c`\n\nd\n", "# A b c\n\nd\n"},

@@ -52,7 +52,6 @@ static int times(const char *text, const char *part) {
 /* Chips are 64 pixels apart; an arrow begins at the edge of its chip and ends before that of the next. The two ways stand
  * beside each other. */
 static void a_plane(void **state) {
-    (void)state;
     begin("tpu-v5e", "2x3");
     load(0, 2, 1024), load(0, 6, 256), load(1, 6, 256);
     const char *svg = picture();
@@ -72,7 +71,6 @@ static void a_plane(void **state) {
 }
 
 static void failed_links_are_dashed(void **state) {
-    (void)state;
     begin("tpu-v5e", "2x3");
     bool *failed = TS_NEW_ARRAY(arena, bool, ts_mesh_link_count(&report.mesh));
     failed[2] = true;
@@ -85,7 +83,6 @@ static void failed_links_are_dashed(void **state) {
 
 /* What leads round a ring goes out of the picture. */
 static void rings(void **state) {
-    (void)state;
     begin("tpu-v5e", "2x3");
     report.mesh.ring[1] = true;
     const char *svg = picture();
@@ -96,7 +93,6 @@ static void rings(void **state) {
 
 /* Planes stand beside each other, in as many lines as make it square; links between them lead aslant. */
 static void planes(void **state) {
-    (void)state;
     begin("tpu-v4", "2x2x2");
     const char *svg = picture();
     assert_holds(svg, "width=\"460\" height=\"254\"");
@@ -114,7 +110,6 @@ static void planes(void **state) {
 }
 
 static void at_most_512_chips(void **state) {
-    (void)state;
     begin("tpu-v5p", "8x8x8");
     assert_int_equal(times(picture(), "class=\"edge\" x"), 512);
     begin("tpu-v5p", "8x8x12");

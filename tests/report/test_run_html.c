@@ -91,7 +91,6 @@ static const char *section(const char *heading) {
 }
 
 static void facts(void **state) {
-    (void)state;
     begin();
     assert_holds(page_of(), "<h1>A run</h1>\n<p><code>a&lt;b.tsim A=1 B=2</code><br>");
     assert_holds(page_of(),
@@ -118,7 +117,6 @@ static void facts(void **state) {
 
 /* Bundles first, then the longest stall. */
 static void where_cycles_went(void **state) {
-    (void)state;
     begin();
     assert_holds(
         page_of(),
@@ -144,7 +142,6 @@ static void where_cycles_went(void **state) {
 }
 
 static void units_that_were_busy(void **state) {
-    (void)state;
     begin();
     assert_holds(section("Roofline"), "issue|50.0|\nhbm|12.5|\n");
     assert_holds(page_of(), "<div class=\"beside\">\n<figure>\n<svg");
@@ -155,7 +152,6 @@ static void units_that_were_busy(void **state) {
 
 /* Of a 0 that should be 1 the error is 2^23 ulp. */
 static void checks_and_findings(void **state) {
-    (void)state;
     begin();
     assert_string_equal(section("Checks"), "Checks+check|+elements|+wrong|+error at most|+in ulp|\n"
                                            "y == x|1,040|0|0|0|\n"
@@ -174,7 +170,6 @@ static void checks_and_findings(void **state) {
 
 /* One picture of tensors that lie alike. */
 static void tensors_and_their_pictures(void **state) {
-    (void)state;
     begin();
     assert_true(ts_text_starts(section("Tensors"),
                                "Tensors+tensor|+in|+bytes|+padding|+layout|+values from|\n"
@@ -189,7 +184,6 @@ static void tensors_and_their_pictures(void **state) {
 }
 
 static void sixteen_pictures(void **state) {
-    (void)state;
     begin();
     const ts_program *program = r.result.program;
     for (int count = 1; count <= 18; count += count == 1 ? 15 : 1) {

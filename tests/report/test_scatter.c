@@ -18,7 +18,6 @@ static const char *drawn(const ts_validation *v, const char *size) {
 /* One panel for a group with rows that are modelled; rows of others and those that are not are in none. From 1 to 100
  * us, so that a decade takes 108 pixels. */
 static void rows_are_points(void **state) {
-    (void)state;
     static const ts_work_group groups[] = {{.name = "copies"}, {.name = "products"}};
     static const ts_measured_row ids[] = {{.id = "a<b"}, {.id = "c"}, {.id = "d"}, {.id = "e"}};
     ts_validated_row rows[] = {

@@ -27,7 +27,6 @@ static void read_on(const char *machine, const char *chips, const char *axes, co
 static void read(const char *axes, const char *text) { read_on("tpu-v5e", NULL, axes, text); }
 
 static void sizes_are_short(void **state) {
-    (void)state;
     static const struct {
         double bytes;
         const char *text;
@@ -164,7 +163,6 @@ static const struct {
 };
 
 static void who_holds_what(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_text out = ts_text_begin(arena);
         read(rows[i].axes, rows[i].sharding);
@@ -181,7 +179,6 @@ static bool shows(const char *what) {
 
 /* To the last byte of a device: half of a chip that is two. */
 static void what_fits_is_not_told(void **state) {
-    (void)state;
     read("1", "f32[4294967296] P()");
     assert_false(shows("does not fit"));
     read("1", "f32[4294967297] P()");
@@ -195,7 +192,6 @@ static void what_fits_is_not_told(void **state) {
 
 /* The first ones of what is large. */
 static void large_meshes_are_cut(void **state) {
-    (void)state;
     static const char *const cases[][3] = {
         {"8x8", "f32[64] P('x')", "63       (7,7)        56-63\n"},
         {"13x5", "f32[65] P('x')", "63       (12,3)       60-64\nand so on: 65 devices\n"},
@@ -213,7 +209,6 @@ static void large_meshes_are_cut(void **state) {
 }
 
 static void shardings_as_json(void **state) {
-    (void)state;
     static const char *const keys[][2] = {
         {"mesh", "{\"x\":4,\"y\":2}"},
         {"topology", "[4,2]"},
@@ -250,7 +245,6 @@ static const char *held_of(int dim, int64_t device) {
 }
 
 static void devices_hold_runs(void **state) {
-    (void)state;
     static const char *const cases[][2] = {
         {"4", "f32[13] P('x')"},
         {"4", "f32[5,3] P('x')"},
@@ -285,7 +279,6 @@ static void devices_hold_runs(void **state) {
 
 /* Copies have commas between them, or are a range; addends a '+'. Of what is too long for its column the first. */
 static void holders_are_listed(void **state) {
-    (void)state;
     static const char *const cases[][4] = {
         {"tpu-v5e", "2x4", "f32[8] P('x')", "                0-3   4-7\n                0-3   4-7\n\n"},
         {"tpu-v5e", "4x2", "f32[8,16] P('y', unreduced={'x'})",
@@ -309,7 +302,6 @@ static void holders_are_listed(void **state) {
 
 /* Blocks of one width, rows 26 pixels apart; who holds one is in its middle. */
 static void shardings_as_pictures(void **state) {
-    (void)state;
     ts_text out = ts_text_begin(arena), words = ts_text_begin(arena);
     read("2x2", "f32[4,6] P('x', 'y')");
     ts_report_sharding_svg(&mesh, &sharding, &out);
@@ -334,7 +326,6 @@ static void shardings_as_pictures(void **state) {
 
 /* What is not drawn has its reason for a title. */
 static void titles_of_pictures(void **state) {
-    (void)state;
     static const struct {
         const char *chips, *axes, *sharding, *title;
         bool drawn;
@@ -356,7 +347,6 @@ static void titles_of_pictures(void **state) {
 
 /* Of four devices each is a quarter of the way round; wide pictures end behind their last column. */
 static void colours_and_sizes_of_pictures(void **state) {
-    (void)state;
     static const struct {
         const char *axes, *sharding, *frame, *last;
     } cases[] = {

@@ -32,7 +32,6 @@ static const char *rows_of(void) { return strstr(text_of(), "\n\n") + 2; }
 #define HEAD "study      s.yaml: a title\ndatabase   d.db\npoints     1,200: 1,000 were there, 200 answered"
 
 static void heads_count_points(void **state) {
-    (void)state;
     begin(1, "n|status\n1|ok\n");
     assert_holds(text_of(), HEAD "\n\nn\n1\n");
     result.left_out = 1;
@@ -47,7 +46,6 @@ static void heads_count_points(void **state) {
 
 /* Numbers to the right; cycles of a sample are marked; nothing follows the last cell. */
 static void cells_in_columns(void **state) {
-    (void)state;
     begin(2, "n|kind|status|cycles|microseconds|estimated\n"
              "8|a\tb|ok|12345|1.5|1\n"
              "1000000|abc|ok|7||0\n");
@@ -72,7 +70,6 @@ static void cells_in_columns(void **state) {
 
 /* A cell has 42 characters, a line 100; what a reader looks for comes before the rest. */
 static void columns_that_fit(void **state) {
-    (void)state;
     begin(3, "one|two|three|status\n" FORTY "ee|" FORTY "eee|n|ok\n");
     assert_string_equal(rows_of(),
                         "one                                         two                               "
@@ -100,7 +97,6 @@ static void columns_that_fit(void **state) {
 }
 
 static void errors_once_each(void **state) {
-    (void)state;
     begin(1, "n|status|error\n1|ok|\n2|error|why\n3|crash|so\n4|error|why\n");
     assert_string_equal(rows_of(),
                         "n  status  error\n1  ok      -\n2  error   why\n3  crash   so\n4  error   why\n"
@@ -111,7 +107,6 @@ static void errors_once_each(void **state) {
 }
 
 static void as_csv(void **state) {
-    (void)state;
     ts_text out = ts_text_begin(arena);
     begin(1, "n,m|status|say|r\n1|ok|a \"b\", c|0.5\n-2|ok|plain|\n3|ok|\"|1\n4|ok|a\rb|1\n");
     ts_report_sweep_csv(&view, &out);
@@ -121,7 +116,6 @@ static void as_csv(void **state) {
 }
 
 static void as_json(void **state) {
-    (void)state;
     static const char *const rows[][2] = {
         {"schema", "\"tilesim.sweep\""},
         {"study", "\"s.yaml\""},
@@ -146,7 +140,6 @@ static void as_json(void **state) {
 }
 
 static void what_was_tuned(void **state) {
-    (void)state;
     static const ts_sweep_rung rungs[] = {{"64", 2000, 1000}, {"128", 1000, 900}};
     ts_sweep_tuned tuned = {.rungs = rungs, .rung_count = 2, .candidates = 3000};
     ts_text out = ts_text_begin(arena), json = ts_text_begin(arena);
@@ -183,7 +176,6 @@ static const char *page_of(void) {
 }
 
 static void in_a_page(void **state) {
-    (void)state;
     begin(1, "n|kind|cycles|microseconds|estimated\n8|a|12345|0.1234567|1\n|b|7||0\n");
     assert_holds(page_of(), "<h1>a title</h1>\n<p><code>s.yaml</code></p>");
     assert_holds(page_of(),
@@ -206,7 +198,6 @@ static void in_a_page(void **state) {
 }
 
 static void a_page_has_five_thousand_rows(void **state) {
-    (void)state;
     begin(1, "n\n1\n");
     table->cells = TS_NEW_ARRAY(arena, ts_sweep_value, 5001);
     for (int count = 5000; count <= 5001; count++) {

@@ -21,7 +21,6 @@ static const ts_sweep_elasticity list[] = {
     "figure                                                   is elasticity    at half   at twice\n"
 
 static void what_hangs_on_figures(void **state) {
-    (void)state;
     ts_sweep_changes changes = {.fields = moved, .count = 3};
     ts_sweep_view view = {.table = small_table(arena, 0, ""), .study = "s.yaml", .rows = 2};
     ts_sweep_sensitivity_view about = {&view, &changes, list, "cycles"};
@@ -63,7 +62,6 @@ static const ts_sweep_change changes[] = {
 };
 
 static void two_databases(void **state) {
-    (void)state;
     ts_sweep_diff diff = {.column = "cycles",
                           .both = 7,
                           .only_before = 8,
@@ -100,7 +98,6 @@ static void two_databases(void **state) {
 }
 
 static void two_databases_as_json(void **state) {
-    (void)state;
     static const char *const rows[][2] = {
         {"schema", "\"tilesim.sweep.diff\""},
         {"before", "\"a.db\""},
@@ -178,7 +175,6 @@ static const ts_sweep_runs_request *four_runs(void) {
 
 /* Axes of one value stand above; a column is six wide at least. What failed has no time that counts. */
 static void runs_of_a_grid(void **state) {
-    (void)state;
     ts_text out = ts_text_begin(arena);
     const ts_sweep_runs_request *request = four_runs();
     ts_report_grid(request, rows, &out);
@@ -194,7 +190,6 @@ static void runs_of_a_grid(void **state) {
 
 /* Of those with one; the shortest may come last. */
 static void the_best_of_a_grid(void **state) {
-    (void)state;
     ts_text out = ts_text_begin(arena);
     ts_grid_axis own[] = {axes[1], axes[2], axes[0]};
     const ts_grid varied = {own, 2, 4};
@@ -215,7 +210,6 @@ static void the_best_of_a_grid(void **state) {
 }
 
 static void a_grid_as_json(void **state) {
-    (void)state;
     ts_text out = ts_text_begin(arena);
     const ts_sweep_runs_request *request = four_runs();
     rows[2].err = &why;
@@ -251,7 +245,6 @@ static void a_grid_as_json(void **state) {
 }
 
 static void widths_of_axes(void **state) {
-    (void)state;
     static const char *values[] = {"12", "1234567890123456789012345"}, *first[] = {"1234", "1"};
     static const ts_grid_axis axis = {"abc", values, 1}, longer = {"abc", values, 2},
                               early = {"abc", first, 2};
@@ -291,7 +284,6 @@ static const char *blocks_of(const ts_sweep_blocks *blocks, int most) {
 #define BEST "      x 1000000 bcdefghijk        0.500    1.00x           ~500        2.5  HBM\n"
 
 static void rankings_of_blocks(void **state) {
-    (void)state;
     ts_sweep_blocks blocks = ranked();
     assert_string_equal(
         blocks_of(&blocks, 2),
@@ -310,7 +302,6 @@ static void rankings_of_blocks(void **state) {
 }
 
 static void rankings_as_json(void **state) {
-    (void)state;
     ts_sweep_blocks blocks = ranked();
     ts_sweep_runs_request request = *four_runs();
     ts_text out = ts_text_begin(arena);

@@ -56,7 +56,6 @@ static int tear_down(void **state) {
 #define LINE(line) "\"file\":\"a.tsim\",\"line\":" #line
 
 static void each_kind_of_event(void **state) {
-    (void)state;
     static const struct {
         ts_trace_event event;
         const char *text;
@@ -107,7 +106,6 @@ static void each_kind_of_event(void **state) {
 
 /* Of several cores it is said which one asked. */
 static void transfers_of_cores(void **state) {
-    (void)state;
     static const ts_trace_event event = {0, 1, {11}, TS_TIMELINE_TRANSFER, SMALL_TRANSFERS, 0, 5};
     timeline = small_timeline(arena);
     ts_program *program = TS_NEW(arena, ts_program);
@@ -122,7 +120,6 @@ static void transfers_of_cores(void **state) {
 
 /* From row to row, through a third where it is drawn. */
 static void arrows(void **state) {
-    (void)state;
     static const ts_trace_event events[] = {
         {10, 0, {SMALL_BUNDLES, 40, SMALL_QUEUE, 20}, TS_TIMELINE_ARROW, SMALL_TRANSFERS, 0, 0},
         {50, 0, {SMALL_BUNDLES, 60, -1, 0}, TS_TIMELINE_ARROW, SMALL_TRANSFERS, 0, 0},
@@ -165,7 +162,6 @@ static void arrows(void **state) {
 
 /* Those with events, and their processes; a counter's name is in its events. */
 static void rows_have_names(void **state) {
-    (void)state;
     static const ts_trace_event events[] = {
         {0, 1, {0}, TS_TIMELINE_BUNDLE, SMALL_BUNDLES, 2, 0},
         {0, 1, {0}, TS_TIMELINE_COUNTER, SMALL_QUEUE, 0, 0},
@@ -193,7 +189,6 @@ static void rows_have_names(void **state) {
 
 /* Numbers of rows are above those of processes, of which a mesh may have many. */
 static void rows_of_many_processes(void **state) {
-    (void)state;
     static const ts_trace_event event = {0, 1, {0}, TS_TIMELINE_BUNDLE, SMALL_BUNDLES, 2, 0};
     const char *processes[100];
     timeline = small_timeline(arena);
@@ -207,7 +202,6 @@ static void rows_of_many_processes(void **state) {
 
 /* Written in parts, of 64 KiB or a little more, and nothing is lost between them. */
 static void long_files(void **state) {
-    (void)state;
     enum { COUNT = 3000 };
     ts_trace_event *events = TS_NEW_ARRAY(arena, ts_trace_event, COUNT);
     timeline = small_timeline(arena);
@@ -221,7 +215,6 @@ static void long_files(void **state) {
 }
 
 static void files_that_cannot_be_written(void **state) {
-    (void)state;
     ts_error err = {0};
     ts_chrome_trace trace;
     timeline = small_timeline(arena);
@@ -246,7 +239,6 @@ static const char *notes(void) {
 }
 
 static void what_is_left_out(void **state) {
-    (void)state;
     timeline = small_timeline(arena);
     assert_string_equal(notes(), "");
     timeline.from = 1;

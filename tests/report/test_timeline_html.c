@@ -51,7 +51,6 @@ static const char *cells(void (*add)(const ts_page_trace *t, page *p)) {
 
 /* Kinds have a name, a place and a colour: 1 valu, 2 misc, 3 vld, 4 eup, 5 mxu, 6 scalar, 7 xlu, 8 vst. */
 static void names_places_and_colours(void **state) {
-    (void)state;
     static const struct {
         ts_trace_event event;
         const char *text;
@@ -85,7 +84,6 @@ static void names_places_and_colours(void **state) {
 
 /* A wait has the colour of the unit that is waited for. */
 static void colours_of_waits(void **state) {
-    (void)state;
     static const char *const units[] = {"", "valu", "misc", "vld", "eup", "mxu", "scalar", "xlu", "vst"};
     timeline = small_timeline(arena);
     for (int latency = 0; latency < TS_LATENCY_COUNT; latency++) {
@@ -100,7 +98,6 @@ static void colours_of_waits(void **state) {
 
 /* The ninth region has the colour of the first. */
 static void colours_of_regions(void **state) {
-    (void)state;
     ts_program *program = TS_NEW(arena, ts_program);
     ts_program_region regions[10];
     timeline = small_timeline(arena);
@@ -117,7 +114,6 @@ static void colours_of_regions(void **state) {
 
 /* [gap, cycles, what, how many or bytes] of each, in its row. What is alike has one number. */
 static void events_by_row(void **state) {
-    (void)state;
     static const ts_trace_event events[] = {
         {4, 0, {SMALL_BUNDLES, 9, -1, 0}, TS_TIMELINE_ARROW, SMALL_TRANSFERS, 0, 0},
         {5, 2, {0}, TS_TIMELINE_BUNDLE, SMALL_BUNDLES, 2, 0},
@@ -149,7 +145,6 @@ static void events_by_row(void **state) {
 
 /* Of buses bursts, of messages bytes, of counters values, of rates hundredths of 10^9 bytes a second. */
 static void numbers_of_events(void **state) {
-    (void)state;
     static const ts_trace_event events[] = {
         {1, 2, {3, 4, 5}, TS_TIMELINE_BUS, SMALL_BUS, 0, 0},
         {6, 2, {9, 0, 5}, TS_TIMELINE_BUS, SMALL_BUS, 0, 0},
@@ -179,7 +174,6 @@ static void numbers_of_events(void **state) {
 
 /* A transfer's core, or what is left of a message's, is nothing that tells them apart; a bus's bursts are. */
 static void what_is_alike(void **state) {
-    (void)state;
     static const struct {
         ts_trace_event one, other;
         bool alike;
@@ -205,7 +199,6 @@ static void what_is_alike(void **state) {
 
 /* Who took events before takes them still. So many are kept, and it is said from where on others are not. */
 static void what_is_kept(void **state) {
-    (void)state;
     enum { MOST = 360000 };
     ts_trace_event *events = TS_NEW_ARRAY(arena, ts_trace_event, MOST + 3);
     timeline = small_timeline(arena);
@@ -238,7 +231,6 @@ static void what_is_kept(void **state) {
 /* ---- Tables ---- */
 
 static void rows_as_a_table(void **state) {
-    (void)state;
     static const ts_trace_event events[] = {
         {4, 2, {0}, TS_TIMELINE_BUNDLE, SMALL_BUNDLES, 2, 0},
         {6, 3, {10}, TS_TIMELINE_REST, SMALL_BUNDLES, -1, 0},
@@ -265,7 +257,6 @@ static void rows_as_a_table(void **state) {
 
 /* Cycles are from start to completion; the rate is of useful bytes: 10000 in 1000 cycles of half a nanosecond. */
 static void transfers_by_line(void **state) {
-    (void)state;
     static const ts_trace_event events[] = {
         {4, 2, {0}, TS_TIMELINE_BUNDLE, SMALL_BUNDLES, 2, 0},
         {6, 3, {4000, 5000, 1, 600}, TS_TIMELINE_TRANSFER, SMALL_TRANSFERS, 0, 0},
@@ -291,7 +282,6 @@ static void transfers_by_line(void **state) {
 
 /* Of one line, but of other tensors, or of other lines, they are told apart. */
 static void transfers_that_differ(void **state) {
-    (void)state;
     ts_transfer transfers[5];
     ts_trace_event events[5];
     ts_program *program = TS_NEW(arena, ts_program);

@@ -59,7 +59,6 @@ static const char *value(const char *key) {
 
 /* 16 rows of two parts of 128 elements are in one piece; each side is one. */
 static void a_bill(void **state) {
-    (void)state;
     plan(ROWS, TILES);
     assert_holds(text_of(TS_TRANSFER_COST),
                  "source        f32[16,256]{1,0}  in hbm at byte 0\n"
@@ -84,7 +83,6 @@ static void a_bill(void **state) {
 }
 
 static void what_hbm_did(void **state) {
-    (void)state;
     plan(ROWS, TILES);
     study.cost.hbm = (ts_hbm_stats){.reads = 600,
                                     .writes = 400,
@@ -119,7 +117,6 @@ static void what_hbm_did(void **state) {
 
 /* At most five, of 1 % at least. */
 static void shares_of_its_time(void **state) {
-    (void)state;
     ts_hbm_stats hbm = {0};
     ts_text out = ts_text_begin(arena);
     report_add_limiters(&out, "x ", &hbm);
@@ -134,7 +131,6 @@ static void shares_of_its_time(void **state) {
 
 /* The number behind what limits it. The part is not said twice. */
 static void what_limits_it(void **state) {
-    (void)state;
     static const struct {
         ts_dma_limit limit;
         const char *limiter, *text;
@@ -168,7 +164,6 @@ static void what_limits_it(void **state) {
 }
 
 static void who_does_it(void **state) {
-    (void)state;
     plan(ROWS, TILES);
     study.cost.transfer.kind = TS_DMA_GATHER;
     study.by.status = "assumed";
@@ -196,7 +191,6 @@ static void who_does_it(void **state) {
 
 /* Three classes of lengths, the longest first; what is in one class has a range. */
 static void lengths_of_runs(void **state) {
-    (void)state;
     plan("f32[3,200]{1,0:T(8,128)}", "f32[3,200]{1,0}");
     assert_holds(text_of(TS_TRANSFER_COST), "runs          in one piece 3 of 512 B, 3 of 288 B\n");
     plan("s4[1,3]{1,0:E(4)}", "s4[1,3]{1,0:E(4)}");
@@ -214,7 +208,6 @@ static void lengths_of_runs(void **state) {
 }
 
 static void loops_of_boxes(void **state) {
-    (void)state;
     plan(ROWS, "f32[16,256]{0,1}");
     assert_null(strstr(text_of(TS_TRANSFER_COST), "boxes ("));
     assert_true(ts_text_ends(text_of(TS_TRANSFER_COST_AND_LOOPS),
@@ -226,7 +219,6 @@ static void loops_of_boxes(void **state) {
 
 /* Of each side the cheapest: how much less it takes, or that nothing takes less. */
 static void other_layouts(void **state) {
-    (void)state;
     static const struct {
         int64_t cycles;
         const char *text;
@@ -262,7 +254,6 @@ static void other_layouts(void **state) {
 }
 
 static void as_json(void **state) {
-    (void)state;
     static const char *const rows[][2] = {
         {"schema", "\"tilesim.dma\""},
         {"machine", "\"m\""},
@@ -318,7 +309,6 @@ static void as_json(void **state) {
 /* ---- Several at once ---- */
 
 static void a_mix(void **state) {
-    (void)state;
     plan(ROWS, TILES);
     ts_transfer_study both[2] = {study, study};
     both[1].cost.cycles = 1000;

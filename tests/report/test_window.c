@@ -121,7 +121,6 @@ static const row rows[] = {
 };
 
 static void windows(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_arena *arena = ts_arena_new();
         ts_text out = ts_text_begin(arena);
@@ -140,7 +139,6 @@ static void windows(void **state) {
 
 /* A map that is searched element by element is searched only where that is little work. */
 static void maps_without_an_inverse(void **state) {
-    (void)state;
     static const struct {
         const char *shape;
         bool searched;
@@ -180,7 +178,6 @@ static const char *steps(ts_arena *arena, const ts_transfer_study *study, int64_
 
 /* 32 words in one access of HBM, into VMEM, which has no lines; and back. */
 static void steps_of_a_copy(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_transfer_study study;
     price(arena, "f32[2,16]", "f32[2,16]{1,0:S(1)}", &study);
@@ -199,7 +196,6 @@ static void steps_of_a_copy(void **state) {
 
 /* An access is [side, is it a write, address, channel, bank, row, column]; the destination is behind the source. */
 static void accesses_of_both_sides(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_transfer_study study;
     price(arena, "f32[64]", "f32[64]", &study);
@@ -210,7 +206,6 @@ static void accesses_of_both_sides(void **state) {
 }
 
 static void steps_from_another_on(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_transfer_study study;
     price(arena, "f32[20,300]{0,1}", "f32[20,300]{1,0:S(1)}", &study);

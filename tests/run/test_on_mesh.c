@@ -80,7 +80,6 @@ static const char pairs[] = ".tensor x hbm s32[4,8,128]{2,1,0:T(8,128)} P('x') i
                             " wait sent\n";
 
 static void parts_are_dealt_out_and_gathered(void **state) {
-    (void)state;
     static const char *const meshes[][3] = {{"tpu-v5p", "4", NULL}, {"tpu-v7x", "4", "2"}};
     for (int i = 0; i < 2; i++) {
         fixture *f = begin(meshes[i][0], meshes[i][1], meshes[i][2], pairs);
@@ -101,7 +100,6 @@ static void parts_are_dealt_out_and_gathered(void **state) {
 
 /* Cores have an SMEM each. */
 static void every_core_has_inputs(void **state) {
-    (void)state;
     fixture *f = begin("tpu-v4", "2", NULL,
                        ".tensor x smem s32[2,4] P('x') in iota\n.tensor y hbm s32[2,2,4] P('x') out\n"
                        ".sem s\n.cores 2\n core.id s1\n dma y[0, s1] <- x[0], s\n wait s\n");
@@ -120,7 +118,6 @@ static void assert_copies_differ(fixture *f, const char *text) {
 
 /* Of 17,000 elements, more than are compared at once. */
 static void copies_are_compared(void **state) {
-    (void)state;
     enum { MOST = 17000 };
     static const int64_t dims[] = {2, MOST};
     static const struct {
@@ -153,7 +150,6 @@ static void copies_are_compared(void **state) {
 
 /* 3 rows over 2 parts of 2: the last row of the second is padding, and each part is on two devices. */
 static void padding_is_not_compared(void **state) {
-    (void)state;
     static const int64_t dims[] = {4, 2, 4};
     fixture *f = begin("tpu-v5p", "2x2", NULL,
                        ".tensor x hbm s32[4,2,4] P(('x','y')) in\n.tensor y hbm s32[3,4] P('x') out\n.sem s\n"
@@ -173,7 +169,6 @@ static void padding_is_not_compared(void **state) {
 
 /* What only the program uses may differ; a check of it is that of the first device. */
 static void scratch_is_not_compared(void **state) {
-    (void)state;
     fixture *f =
         begin("tpu-v5p", "2", NULL,
               ".tensor x hbm s32[2,4] P('x') in iota\n.tensor z hbm s32[4]\n.sem s\n.check z == iota(4)\n"
@@ -187,7 +182,6 @@ static void scratch_is_not_compared(void **state) {
 
 /* On a line, all send a tile to device 2: what device 0 sends goes over both links. */
 static void links_are_counted(void **state) {
-    (void)state;
     fixture *f = begin("tpu-v5p", "3", NULL,
                        ".tensor x hbm s32[8,128]{1,0:T(8,128)} in iota\n"
                        ".tensor y hbm s32[3,8,128]{2,1,0:T(8,128)} inout zeros\n.sem sent, came\n"
@@ -214,7 +208,6 @@ static void links_are_counted(void **state) {
 
 /* The same lines on several devices are one finding, of the first; what is not written is found device by device. */
 static void findings_name_a_device(void **state) {
-    (void)state;
     fixture *f = begin("tpu-v5p", "3", NULL,
                        ".tensor y hbm s32[8] {replicated} out\n.tensor x hbm s32[8] in iota\n.sem s, t\n"
                        " device.id s1\n br.eq s1, 0, out\n"
@@ -239,7 +232,6 @@ static void findings_name_a_device(void **state) {
 
 /* Device n writes to an input n + 1 times: six times in all, on the same line. */
 static void findings_are_counted_on_all_devices(void **state) {
-    (void)state;
     fixture *f = begin("tpu-v5p", "3", NULL,
                        ".tensor x hbm s32[8] in iota\n.tensor z hbm s32[8] in iota\n.sem s\n device.id s1\n"
                        "again: dma x <- z, s\n wait s\n ssub s1, s1, 1\n br.ge s1, 0, again\n");
@@ -293,7 +285,6 @@ static bool is_named(const fixture *f, int64_t track, const char *name) {
 }
 
 static void devices_are_processes(void **state) {
-    (void)state;
     static const char *const names[] = {"device 0 (x=0)", "device 1 (x=1)", "device 2 (x=2)",
                                         "device 3 (x=3)"};
     fixture *f = begin_timeline(TS_TIMELINE_EVENTS, 2, "");
@@ -314,7 +305,6 @@ static void devices_are_processes(void **state) {
 }
 
 static void rows_of_two_cores_are_told_apart(void **state) {
-    (void)state;
     fixture *f = begin("tpu-v4", "2", NULL, ".cores 2\n nop\n");
     f->timeline = (ts_timeline){.until = INT64_MAX, .events = TS_TIMELINE_EVENTS};
     f->events = TS_NEW_ARRAY(f->arena, ts_trace_event, MOST_EVENTS);
@@ -333,7 +323,6 @@ static void rows_of_two_cores_are_told_apart(void **state) {
 
 /* On a link of the first device of the sender's chip, and as it arrives. */
 static void messages_are_drawn_twice(void **state) {
-    (void)state;
     fixture *f = begin_timeline(TS_TIMELINE_EVENTS, 2, "");
     int64_t sent[4] = {0};
     int arrived[4] = {0};
@@ -357,7 +346,6 @@ static void messages_are_drawn_twice(void **state) {
 /* Each leads through a link to the other device's arrivals, from there to its wait, and to the wait for what was sent; that
  * of a transfer within the device through a queue of its own. */
 static void arrows_cross_devices(void **state) {
-    (void)state;
     fixture *f = begin_timeline(TS_TIMELINE_EVENTS, 2, "");
     int crossing[4] = {0}, taken[4] = {0}, own[4] = {0};
     for (int i = 0; i < f->event_count; i++) {
@@ -388,7 +376,6 @@ static void arrows_cross_devices(void **state) {
 
 /* To the other device of the chip: through no link. */
 static void neighbours_in_a_chip_need_no_link(void **state) {
-    (void)state;
     fixture *f = begin_timeline(TS_TIMELINE_EVENTS, 1, "");
     int crossing = 0;
     for (int i = 0; i < f->event_count; i++) {
@@ -405,7 +392,6 @@ static void neighbours_in_a_chip_need_no_link(void **state) {
 
 /* Drawn in part when there are too many: as of the device of which least is drawn. */
 static void many_events_are_thinned(void **state) {
-    (void)state;
     fixture *f = begin_timeline(4, 2, " br.ne s1, 3, out\n delay 4000\n delay 4000\nout: nop\n");
     int bundles[4] = {0};
     for (int i = 0; i < f->event_count; i++)

@@ -71,7 +71,6 @@ static const char copied[] = ".tensor x hbm s32[8,128]{1,0:T(8,128)} in iota\n"
 
 /* Tensors with their padding; under --check as much again for what is known of them; on each device. */
 static void tensors_take_memory(void **state) {
-    (void)state;
     enum { ALL = TILE + 2 * TILE + TILE };
     assert_needs(copied, &(ts_run_request){.check = false}, ALL);
     assert_needs(copied, &(ts_run_request){.check = true}, 2 * ALL);
@@ -81,7 +80,6 @@ static void tensors_take_memory(void **state) {
 
 /* HBM that only the program uses counts if a transfer reaches it. */
 static void scratch_counts_if_it_is_reached(void **state) {
-    (void)state;
     static const char *const transfers[] = {" sadd s1, s1, 1\n", " dma a <- x, s\n wait s\n",
                                             " dma a <- x, s\n wait s\n dma v <- a, s\n wait s\n",
                                             " dma v <- b, s\n wait s\n"};
@@ -99,7 +97,6 @@ static void scratch_counts_if_it_is_reached(void **state) {
 
 /* What is saved, without its padding; what a file holds, and the same once more where it may be converted. */
 static void arrays_take_memory(void **state) {
-    (void)state;
     enum { ALL = TILE + 2 * TILE + TILE, VALUES = 256 * 128 * 4 };
     static const char wide[] = ".tensor x hbm f64[256,128] inout iota\n sadd s1, s1, 1\n",
                       narrow[] = ".tensor x hbm s32[256,128] inout iota\n sadd s1, s1, 1\n";
@@ -129,7 +126,6 @@ static void arrays_take_memory(void **state) {
 /* ---- Outputs ---- */
 
 static void inputs_are_not_written_over(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_text text = ts_text_begin(arena), want = ts_text_begin(arena);
     ts_text_add(&text,
@@ -152,7 +148,6 @@ static void inputs_are_not_written_over(void **state) {
 /* ---- What is counted ---- */
 
 static void operations_are_counted(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_run_request request = request_of(arena,
                                         ".tensor x hbm s32[8,128]{1,0:T(8,128)} in iota\n"
@@ -183,7 +178,6 @@ static void operations_are_counted(void **state) {
 
 /* A multiply and an add for each product. */
 static void products_are_counted(void **state) {
-    (void)state;
     static const ts_define sizes[] = {{"M", "512"}, {"N", "512"}, {"K", "512"}};
     ts_arena *arena = ts_arena_new();
     const ts_run_request request = {.program = "programs/matmul.tsim",
@@ -201,7 +195,6 @@ static void products_are_counted(void **state) {
 
 /* What the assembler knows of a machine. */
 static void spaces_are_those_of_the_machine(void **state) {
-    (void)state;
     ts_target target;
     ts_run_target(machine, &target);
     assert_int_equal(target.space_bytes[TS_SPACE_HBM], INT64_C(16) << 30);

@@ -34,7 +34,6 @@ static int turns(int rows, const char *last) {
 }
 
 static void the_same_slices_for_ever(void **state) {
-    (void)state;
     int small = turns(8, "br.ne s1, -1, go"), large = turns(4096, "br.ne s1, -1, go");
     assert_in_range(small, 1000, 100000);
     assert_in_range(large, 10, small / 50);

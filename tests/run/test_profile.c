@@ -60,7 +60,6 @@ static void assert_profile(const char *machine, const char *text, const char *ex
 }
 
 static void loops_macros_and_labels(void **state) {
-    (void)state;
     assert_profile("tpu-v5e",
                    ".macro add n\n"                        /* 1 */
                    "sadd n, n, 1\n"                        /* 2 */
@@ -91,7 +90,6 @@ static void loops_macros_and_labels(void **state) {
 }
 
 static void loops_in_loops_and_their_entries(void **state) {
-    (void)state;
     assert_profile("tpu-v5e",
                    ".macro inner\n"                          /* 1 */
                    ".loop s1 = 0, 2\n"                       /* 2 */
@@ -131,7 +129,6 @@ static void loops_in_loops_and_their_entries(void **state) {
 
 /* A cycle of three instructions goes to one of them; of a hundred, each has its third. */
 static void cycles_are_divided(void **state) {
-    (void)state;
     assert_profile("tpu-v5e",
                    ".loop s0 = 0, 100\n"
                    "{ vadd.f32 v0, v1, v1\n"
@@ -153,7 +150,6 @@ static void cycles_are_divided(void **state) {
 
 /* In a bundle, the instruction whose register, unit, queue, memory or semaphore it is. */
 static void stalls_have_an_owner(void **state) {
-    (void)state;
     static const struct {
         const char *text, *expected;
     } rows[] = {
@@ -222,7 +218,6 @@ static void stalls_have_an_owner(void **state) {
 
 /* Of two cores, together; each waits for the other. */
 static void cores_are_added(void **state) {
-    (void)state;
     assert_profile("tpu-v4",
                    ".cores 2\n"
                    "core.id s1\n"

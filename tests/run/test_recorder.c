@@ -131,7 +131,6 @@ static void end(fixture *f) {
 /* ---- Bundles and regions ---- */
 
 static void bundles_take_units(void **state) {
-    (void)state;
     fixture *f = begin(0, INT64_MAX, false);
     f->told->issued(f->recorder, 0, 10);
     f->told->stalled(f->recorder, 1, 11, 4, TS_STALL_BARRIER);
@@ -162,7 +161,6 @@ static void run_regions(fixture *f) {
 }
 
 static void regions_lie_in_each_other(void **state) {
-    (void)state;
     static const struct {
         int64_t from, until;
         const char *want;
@@ -185,7 +183,6 @@ static void regions_lie_in_each_other(void **state) {
 
 /* Those that are open when the program ends do so too, here of one that has not run: in cycle 0. */
 static void open_regions_end(void **state) {
-    (void)state;
     fixture *f = begin(0, INT64_MAX, false);
     f->brief = true;
     run_regions(f);
@@ -199,7 +196,6 @@ static void open_regions_end(void **state) {
 
 /* In a window that is not drawn: one behind the other, by reason. */
 static void stalls_are_told_apart(void **state) {
-    (void)state;
     enum { SECOND = TS_TIMELINE_WINDOW };
     fixture *f = begin(0, INT64_MAX, false);
     f->timeline.events = 1;
@@ -255,7 +251,6 @@ static void transferred(fixture *f, const ts_in_flight *t, int64_t started, int6
 
 /* What is outstanding is counted at the wider end, in whole bytes. */
 static void transfers_lead_to_waits(void **state) {
-    (void)state;
     fixture *f = begin(0, INT64_MAX, false);
     ts_in_flight one = flight(f, 0, 0, ONE, 100), far = flight(f, 1, 1, FAR, 120), back = far;
     far.plan = &three;
@@ -288,7 +283,6 @@ static void transfers_lead_to_waits(void **state) {
 
 /* Only what a wait takes of a transfer has an arrow; what came first is taken first. */
 static void first_come_first_taken(void **state) {
-    (void)state;
     fixture *f = begin(0, INT64_MAX, false);
     f->brief = true;
     f->hidden = ~(1 << TS_TIMELINE_ARROW);
@@ -321,7 +315,6 @@ static void first_come_first_taken(void **state) {
 
 /* Of a semaphore that nobody waits for the last 64 are remembered. */
 static void many_are_remembered(void **state) {
-    (void)state;
     fixture *f = begin(0, INT64_MAX, false);
     f->brief = true;
     f->hidden = ~(1 << TS_TIMELINE_ARROW);
@@ -344,7 +337,6 @@ static void queue_of(fixture *f, int64_t begin_cycle, int64_t completed) {
 
 /* The queue that became free last; where none is free, behind the one that ends first, if anything is left. */
 static void queues_do_not_overlap(void **state) {
-    (void)state;
     fixture *f = begin(0, INT64_MAX, false);
     f->hidden = ~(1 << TS_TIMELINE_TRANSFER);
     static const int spans[][2] = {{0, 10},  {5, 12},  {11, 20}, {12, 15}, {13, 30}, {14, 31},
@@ -365,7 +357,6 @@ static void queues_do_not_overlap(void **state) {
 }
 
 static void part_of_a_run(void **state) {
-    (void)state;
     fixture *f = begin(200, 400, false);
     ts_in_flight early = flight(f, 0, 0, ONE, 100), late = flight(f, 0, 0, ONE, 210);
     f->told->started(f->recorder, &early);
@@ -386,7 +377,6 @@ static void part_of_a_run(void **state) {
 
 /* Its semaphore grows when all has left, and not when all was read. */
 static void what_leaves(void **state) {
-    (void)state;
     fixture *f = begin(0, INT64_MAX, true);
     ts_chip_message message = {0};
     ts_in_flight t = flight(f, 1, 1, FAR, 100), mute = flight(f, 1, 1, -1, 100);
@@ -410,7 +400,6 @@ static void carry(fixture *f, const ts_chip_message *m, int64_t link, int64_t be
 
 /* Chunks of a message that touch are one; a cycle is 1000 ps, and what takes none is not drawn. */
 static void chunks_become_messages(void **state) {
-    (void)state;
     fixture *f = begin(0, INT64_MAX, true);
     const ts_chip_message a = {.source = 4, .destination = 5, .bytes = 999, .transfer = 1, .semaphore = FAR},
                           b = {.source = 3, .destination = 0, .bytes = 999, .transfer = -1, .semaphore = ONE};
@@ -436,7 +425,6 @@ static void chunks_become_messages(void **state) {
 
 /* A cycle each, one behind the other: a wait before its cycle has no arrow from there. */
 static void arrivals_follow_each_other(void **state) {
-    (void)state;
     fixture *f = begin(0, INT64_MAX, true);
     const ts_chip_message a = {.source = 4, .destination = 0, .bytes = 77, .transfer = 1, .core = 1, .by = 3},
                           b = {.source = 4, .destination = 0, .transfer = -1, .core = 1, .by = 1};

@@ -23,7 +23,6 @@ static ts_chip_counters counters(int cores, int64_t cycles) {
 #define near(a, b) assert_true(fabs((a) / (b)-1) < 1e-12)
 
 static void rates_are_of_the_clock_and_the_bytes(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_roofline r;
     ts_chip_counters c = counters(1, 1500); /* a microsecond */
@@ -60,7 +59,6 @@ static void rates_are_of_the_clock_and_the_bytes(void **state) {
 }
 
 static void the_unit_is_that_which_takes_longest(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_roofline r;
     ts_chip_counters c = counters(1, 1000);
@@ -91,7 +89,6 @@ static void the_unit_is_that_which_takes_longest(void **state) {
 }
 
 static void nothing_is_divided_by_nothing(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_roofline r;
     ts_chip_counters c = counters(1, 0);
@@ -106,7 +103,6 @@ static void nothing_is_divided_by_nothing(void **state) {
 }
 
 static void what_bounds_a_run(void **state) {
-    (void)state;
     const struct {
         int64_t bundles, valu, eup, mxu, hbm_bytes;
         ts_bound bound;
@@ -144,7 +140,6 @@ static void what_bounds_a_run(void **state) {
 }
 
 static void cores_have_units_of_their_own(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_chip_counters c = counters(2, 1000);
     ts_roofline r;
@@ -161,7 +156,6 @@ static void cores_have_units_of_their_own(void **state) {
 }
 
 static void names(void **state) {
-    (void)state;
     assert_string_equal(ts_bound_text(TS_BOUND_LATENCY), "latency");
     assert_string_equal(ts_bound_text(TS_BOUND_MEMORY), "memory");
     assert_string_equal(ts_bound_text(TS_BOUND_COMPUTE), "compute");

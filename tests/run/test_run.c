@@ -55,7 +55,6 @@ static ts_host_array one_of(ts_arena *arena, ts_dtype dtype) {
 }
 
 static void inputs_keep_their_values(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         ts_arena *arena = ts_arena_new();
         const char *from = ts_dtype_get(types[i].from)->name, *to = ts_dtype_get(types[i].to)->name;
@@ -89,7 +88,6 @@ static const char tensors[] =
 
 /* Before the program runs, not as its fault at the first transfer. */
 static void memory_is_checked(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     const ts_host_array array = one_of(arena, TS_DTYPE_F32);
     const ts_run_array x = {"x", &array};
@@ -110,7 +108,6 @@ static void memory_is_checked(void **state) {
 }
 
 static void names_are_checked(void **state) {
-    (void)state;
     static const struct {
         const char *names[2]; /* of arrays that are given */
         const char *error;
@@ -147,7 +144,6 @@ static void names_are_checked(void **state) {
 }
 
 static void dims_are_checked(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     const ts_host_array array = one_of(arena, TS_DTYPE_F32);
     const ts_run_array x = {"x", &array};
@@ -164,7 +160,6 @@ static void dims_are_checked(void **state) {
 
 /* What a program fills an input with, and where the values are needed at all. */
 static void inputs_that_nobody_brings(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_run_request request =
         request_of(arena, ".tensor a hbm s32[4] inout zeros\n.tensor b hbm s32[4] inout iota\n"
@@ -206,7 +201,6 @@ static const char moved[] =
     " dma v <- x, s\n wait s\n dma y <- v, s\n wait s\n";
 
 static void checks_and_reports(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_run_request request = request_of(arena, moved);
     ts_error err = {0};
@@ -224,7 +218,6 @@ static void checks_and_reports(void **state) {
 }
 
 static void checks_that_cannot_be(void **state) {
-    (void)state;
     static const struct {
         const char *lines, *error;
         int more; /* errors behind the first; what was said already is said once */
@@ -255,7 +248,6 @@ static void checks_that_cannot_be(void **state) {
 /* ---- What the sanitizer asks at the end ---- */
 
 static void outputs_are_written(void **state) {
-    (void)state;
     static const struct {
         const char *tensors, *last;
         int line; /* of the tensor that is not written; 0: none */

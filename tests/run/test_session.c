@@ -132,7 +132,6 @@ static ts_chip_observer observer_of(events *e) {
 
 /* A session that goes a bundle at a time tells what a run tells, and stands before the bundle that is told next. */
 static void a_step_is_a_bundle(void **state) {
-    (void)state;
     fixture f;
     events told = {0}, stepped = {0};
     const ts_chip_observer run = observer_of(&told), session = observer_of(&stepped);
@@ -167,7 +166,6 @@ static void a_step_is_a_bundle(void **state) {
 }
 
 static void a_cycle_is_reached(void **state) {
-    (void)state;
     fixture f;
     begin(&f, "tpu-v5e", NULL, alone);
     open(&f);
@@ -228,7 +226,6 @@ static const struct {
 };
 
 static void names_stand_for(void **state) {
-    (void)state;
     fixture f;
     begin(&f, "tpu-v5e", NULL, alone);
     open(&f);
@@ -272,7 +269,6 @@ static const struct {
 };
 
 static void places_are_known(void **state) {
-    (void)state;
     fixture f;
     begin(&f, "tpu-v5e", NULL, alone);
     open(&f);
@@ -293,7 +289,6 @@ static const struct {
 } used[] = {{10, 3, 0, 0}, {12, 1, 6, 6}, {6, 3, 0, 0}, {7, 3, 1, 1}, {3, 7, 1, 0}, {9, 3, 2, 2}};
 
 static void uses_of_macros_are_places(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof used / sizeof used[0]; i++) {
         fixture f;
         begin(&f, "tpu-v5e", NULL, calls);
@@ -327,7 +322,6 @@ static const struct {
                 {1536, 1600, 5, {6144, 6544}}, {1664, 2048, 0, {0}},   {256, 257, 4, {1024, 1424}}};
 
 static void words_that_a_mask_leaves_out_are_not_written(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof left_out / sizeof left_out[0]; i++) {
         fixture f;
         ts_error err = {0};
@@ -360,7 +354,6 @@ static const struct {
 };
 
 static void conditions_hold(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof conditions / sizeof conditions[0]; i++) {
         fixture f;
         begin(&f, "tpu-v5e", NULL, turns);
@@ -383,7 +376,6 @@ static void conditions_hold(void **state) {
 }
 
 static void semaphores_are_sides(void **state) {
-    (void)state;
     fixture f;
     begin(&f, "tpu-v5e", NULL,
           ".tensor x hbm f32[8,128] in iota\n.tensor y vmem f32[8,128]\n.sem a, b\n"
@@ -412,7 +404,6 @@ static const ts_tensor *watch_xb(fixture *f) {
 }
 
 static void watches_have_ranges(void **state) {
-    (void)state;
     fixture f;
     ts_watch_range range;
     begin(&f, "tpu-v5e", NULL, alone);
@@ -427,7 +418,6 @@ static void watches_have_ranges(void **state) {
 }
 
 static void what_is_watched_stops(void **state) {
-    (void)state;
     fixture f;
     begin(&f, "tpu-v5e", NULL, alone);
     open(&f);
@@ -459,7 +449,6 @@ static void what_is_watched_stops(void **state) {
 }
 
 static void watches_are_numbered(void **state) {
-    (void)state;
     fixture f;
     ts_error err = {0};
     const int64_t none[] = {0, 0}, sizes[] = {0, 4};
@@ -500,7 +489,6 @@ static const struct {
 };
 
 static void ranges_are_checked(void **state) {
-    (void)state;
     fixture f;
     begin(&f, "tpu-v5e", NULL, alone);
     open(&f);
@@ -526,7 +514,6 @@ static void fetch(fixture *f, const int32_t *want) {
 
 /* What has not arrived is not there; each tile is one more once it was stored. */
 static void values_are_those_of_now(void **state) {
-    (void)state;
     fixture f;
     begin(&f, "tpu-v5e", NULL, alone);
     open(&f);
@@ -569,7 +556,6 @@ static int64_t at_breakpoint(const fixture *f) {
 }
 
 static void devices_stop_together(void **state) {
-    (void)state;
     fixture f;
     begin(&f, "tpu-v5p", "4", ring);
     open(&f);
@@ -599,7 +585,6 @@ static void devices_stop_together(void **state) {
 }
 
 static void devices_step_together(void **state) {
-    (void)state;
     fixture f;
     events told[4] = {0};
     ts_chip_observer observers[4];
@@ -632,7 +617,6 @@ static void devices_step_together(void **state) {
 }
 
 static void a_device_s_memory_is_watched(void **state) {
-    (void)state;
     fixture f;
     ts_error err = {0};
     const int64_t none[] = {0, 0}, sizes[] = {1, 4};

@@ -85,7 +85,6 @@ static void assert_dealt(const char *axes, const char *text) {
 }
 
 static void every_device_has_its_part(void **state) {
-    (void)state;
     assert_dealt("4", "s32[8,6] P('x')");
     assert_dealt("4", "s32[6,8] P(None, 'x')");
     assert_dealt("2x3", "s32[4,6,5] P('x', 'y')");
@@ -127,7 +126,6 @@ static void assert_padded(const char *axes, const char *text, const int32_t *exp
 }
 
 static void parts_that_are_shorter_end_with_zeros(void **state) {
-    (void)state;
     assert_padded("4", "s32[10] P('x')", (const int32_t[]){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0});
     assert_padded("6", "s32[3] P('x')", (const int32_t[]){0, 1, 2, 0, 0, 0});
     assert_padded("2x2", "s32[3,5] P('x', 'y')", (const int32_t[]){0,  1,  2,  5, 6, 7, 3,  4,  0, 8, 9, 0,

@@ -70,7 +70,6 @@ static void expect(fixture *f, const char *text) {
 }
 
 static void test_cut(void **state) {
-    (void)state;
     fixture *f = make(10, 20);
     add(f, 0, 0, 9, 0);
     add(f, 0, 9, 1, 0);
@@ -89,7 +88,6 @@ static void test_cut(void **state) {
 
 /* The 8th event, and no window behind it: all that there is was drawn. */
 static void test_no_window_left(void **state) {
-    (void)state;
     fixture *f = make(0, INT64_MAX);
     for (int i = 0; i < 8; i++) add(f, 0, i * 10, 2, 0);
     assert_int_equal(f->timeline.thinned, 1);
@@ -107,7 +105,6 @@ static void test_no_window_left(void **state) {
 /* Three intervals a window. The 8th event is in window 2: of those from 3 on every second is drawn. What was
  * not is an event too: the 16th is the second of window 6, the 24th the second of window 14. */
 static void test_windows(void **state) {
-    (void)state;
     enum { WINDOW = TS_TIMELINE_WINDOW };
     fixture *f = make(0, INT64_MAX);
     char found[17] = "";
@@ -127,7 +124,6 @@ static void test_windows(void **state) {
 
 /* By sort, one after the other, not before the end of what was drawn. */
 static void test_rests(void **state) {
-    (void)state;
     fixture *f = make(0, 7024);
     for (int i = 0; i < EVENTS; i++) add(f, 0, i, 1, 0);
     assert_false(rows_draws(&f->rows, 1024));
@@ -150,7 +146,6 @@ static void burst(fixture *f, int bus, int64_t tick, bool is_write) {
 /* Bursts of 3 cycles. Those at ticks 3 and 6 touch; the one at 9 begins in cycle 13, and the last ended in
  * 12. */
 static void test_intervals(void **state) {
-    (void)state;
     fixture *f = make(0, 600);
     burst(f, 0, 3, false);
     burst(f, 1, 4, true);
@@ -167,7 +162,6 @@ static void test_intervals(void **state) {
 
 /* What is older than all bins counts towards the oldest; a long time without bursts is one 0. */
 static void test_rates(void **state) {
-    (void)state;
     const int64_t far = (int64_t)BUSES_BINS * BUSES_BIN, old = 2 * far + BUSES_BIN;
     char text[256];
     fixture *f = make(0, INT64_MAX);
@@ -186,7 +180,6 @@ static void test_rates(void **state) {
 
 /* In windows that are not drawn: their mean, up to where the next is drawn. */
 static void test_mean_rates(void **state) {
-    (void)state;
     static const int64_t ticks[] = {1417, 2083, 2084, 2383, 2751, 4151}; /* cycles 2125, .. 6226 */
     fixture *f = make(0, INT64_MAX);
     for (int i = 0; i < EVENTS; i++) add(f, 0, i, 1, 0);
@@ -203,7 +196,6 @@ static void test_mean_rates(void **state) {
 
 /* What is left when the run ends in such windows. */
 static void test_last_rates(void **state) {
-    (void)state;
     fixture *f = make(0, 1280);
     for (int i = 0; i < EVENTS; i++) add(f, 0, i, 1, 0);
     f->timeline.events = 1000;

@@ -65,7 +65,6 @@ static void assert_runs(const ts_plan *plan, ts_side side, const runs *want, siz
 }
 
 static void plans_have_runs(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof boxes / sizeof boxes[0]; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -81,7 +80,6 @@ static void plans_have_runs(void **state) {
 
 /* Bytes of 100 .. 299, of which 100, 163 .. 170 and 299 are watched: any range meets them or does not. */
 static void a_range_meets_what_is_watched(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_space *space = ts_space_new(arena, "vmem", 400), *other = ts_space_new(arena, "smem", 400);
     bool watched[400] = {[100] = true, [299] = true};

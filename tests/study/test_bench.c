@@ -14,7 +14,6 @@ static ts_bench bench_of(const char *src, const char *dst, int threads) {
 
 /* Bytes of the elements that arrive, read and written; at least three rounds, of three ways. */
 static void moves_are_described_and_timed(void **state) {
-    (void)state;
     static const struct {
         const char *src, *dst;
         int64_t elements, bytes;
@@ -57,7 +56,6 @@ static void moves_are_described_and_timed(void **state) {
 }
 
 static void what_is_refused(void **state) {
-    (void)state;
     static const struct {
         const char *src, *dst, *error;
     } rows[] = {
@@ -93,7 +91,6 @@ static void what_is_refused(void **state) {
 
 /* 4 x 8 words: 8 of F take 32 bits each, and each of P as much as all of them. */
 static void axes_lie_one_behind_the_other(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         int axes;
@@ -120,7 +117,6 @@ static void axes_lie_one_behind_the_other(void **state) {
 
 /* Small moves take a microsecond, or with streaming stores ten, whatever they move. */
 static void samples_are_short(void **state) {
-    (void)state;
     static const int64_t rows[][2] = {{0, 2048},    {15, 2048},          {8191, 2048},  {8200, 2046},
                                       {180000, 94}, {(16 << 20) - 1, 2}, {16 << 20, 1}, {1 << 30, 1}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)

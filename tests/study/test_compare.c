@@ -45,7 +45,6 @@ static void expect(const char *command, const char *before, const char *after, c
 }
 
 static void values(void **state) {
-    (void)state;
     expect("x", "\"a\":1,\"b\":\"s\",\"c\":true,\"d\":null,\"e\":[],\"f\":{}",
            "\"a\":1,\"b\":\"s\",\"c\":true,\"d\":null,\"e\":[],\"f\":{}", "5 equal\n");
     expect("x", "\"a\":1,\"b\":\"s\",\"c\":true,\"d\":null,\"e\":[1],\"g\":0.1",
@@ -57,7 +56,6 @@ static void values(void **state) {
 }
 
 static void lists(void **state) {
-    (void)state;
     expect("x", "\"k\":[1,2,3]", "\"k\":[1,4]", "got k[1]/1 #2 #4\ngot k[2]/1 #3 -\n2 equal\n");
     expect("x", "\"k\":[1]", "\"k\":[1,4]", "got k[1]/1 - #4\n2 equal\n");
     expect("x", "\"list\":[{\"n\":\"p\",\"v\":1},{\"n\":\"q\",\"v\":2},{\"n\":\"q\",\"v\":3}]",
@@ -75,7 +73,6 @@ static void lists(void **state) {
 }
 
 static void settings_and_figures(void **state) {
-    (void)state;
     expect("run", "\"machine\":\"m\",\"params\":{\"A\":1},\"microseconds\":4,\"mach\":1",
            "\"machine\":\"n\",\"params\":{\"A\":2},\"microseconds\":5,\"mach\":2",
            "figure microseconds 4 5\nset machine/7 m n\nset params.A/6 #1 #2\ngot microseconds/12 #4 #5\n"
@@ -115,7 +112,6 @@ static void refuse(const char *before, const char *after, const char *place, int
 }
 
 static void refused(void **state) {
-    (void)state;
     static const char good[] = "{\"schema\":\"tilesim.run\"}";
     static const char no_report[] =
         "expected a report of tilesim: a JSON object with \"schema\": \"tilesim.run\" or another";

@@ -110,7 +110,6 @@ static int64_t mean_wait(const ts_chip_counters *chip) {
 }
 
 static void the_price_is_that_of_the_program(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof small / sizeof small[0]; i += (size_t)stride(1, 3)) {
         const ts_machine *machine = machine_without(small[i].machine, small[i].without);
         ts_transfer_request request = parse_transfer(arena, machine, small[i].src, small[i].dst);
@@ -190,7 +189,6 @@ static void within_limits(const ts_machine *machine, const char *src, const char
 }
 
 static void what_is_run_in_part_is_near_the_whole(void **state) {
-    (void)state;
     /* Under ASan the smallest: the first runs below, as three parts. */
     for (size_t i = (size_t)cases(0, 2); i < sizeof large / sizeof large[0]; i += (size_t)stride(1, 4)) {
         const ts_machine *machine = machine_without(large[i].machine, large[i].without);
@@ -230,7 +228,6 @@ static const struct {
 };
 
 static void the_rest_keeps_the_pace(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i += (size_t)stride(1, 5)) {
         const ts_machine *machine = machine_without(blocks[i].machine, 0);
         ts_transfer_request request = parse_transfer(arena, machine, blocks[i].src, blocks[i].dst);
@@ -254,7 +251,6 @@ static void the_rest_keeps_the_pace(void **state) {
 
 /* The last 34 of 102 blocks, a strip, are less high: 11 and 22 of them are run as well, and tell what each takes. */
 static void low_last_strips_take_their_own_time(void **state) {
-    (void)state;
     static const int64_t parts[3][2] = {{0, 66}, {68, 79}, {68, 90}};
     const ts_machine *machine = machine_without("tpu-v5e", 0);
     ts_transfer_request request = parse_transfer(arena, machine, "u8[1100,17000]{1,0:T(8,128)(4,1)}",
@@ -280,7 +276,6 @@ static void low_last_strips_take_their_own_time(void **state) {
 
 /* 4096 and 8192 of its rows are run, of 512 words; 3 * 4096 are not yet all. */
 static void rows_are_extended_from_two_runs(void **state) {
-    (void)state;
     const ts_machine *machine = machine_without("tpu-v5e", RETILE);
     int64_t cycles[2];
     ts_transfer_request request =
@@ -299,7 +294,6 @@ static void rows_are_extended_from_two_runs(void **state) {
 
 /* Tiles whose lanes or sublanes hold one element of a short dim: 128 and 8 times the bytes. */
 static void tiles_that_hold_little_move_whole(void **state) {
-    (void)state;
     static const struct {
         const char *src, *dst;
         int64_t useful, moved; /* bytes */
@@ -323,7 +317,6 @@ static void tiles_that_hold_little_move_whole(void **state) {
 
 /* Of 512 columns that are read as f32 and written as bf16, 12 are padding; beside HBM they are not counted again. */
 static void padding_counts_in_hbm(void **state) {
-    (void)state;
     ts_dma_cost cost = price(machine_without("tpu-v5e", CONVERT), "f32[512,500]{1,0:T(8,128)}",
                              "bf16[512,500]{1,0:T(8,128)(2,1)}", true);
     assert_int_equal(cost.transfer.padding_bytes, 512 * 12 * (4 + 2));
@@ -333,7 +326,6 @@ static void padding_counts_in_hbm(void **state) {
 
 /* What its core works or waits for itself, and what it waits for the HBM. */
 static void its_parts_are_what_they_are_called(void **state) {
-    (void)state;
     static const struct {
         const char *machine, *src, *dst;
         int least, most; /* percent of the cycles that are the core's */
@@ -363,7 +355,6 @@ static void its_parts_are_what_they_are_called(void **state) {
 /* ---- Who else does it ---- */
 
 static void the_engine_takes_what_it_does_faster(void **state) {
-    (void)state;
     ts_transfer_request request = parse_transfer(arena, machine_without("tpu-v5e", 0),
                                                  "s8[64,56,56,4]{2,3,1,0}", "s8[64,56,56,4] NCHW4c");
     ts_transfer_study study;
@@ -389,7 +380,6 @@ static const struct {
 };
 
 static void what_nobody_does_is_refused(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         const ts_machine *machine = machine_without("tpu-v5e", refused[i].without | GATHER);
         ts_transfer_request request = parse_transfer(arena, machine, refused[i].src, refused[i].dst);
@@ -412,7 +402,6 @@ static void what_nobody_does_is_refused(void **state) {
 }
 
 static void every_kind_has_a_field(void **state) {
-    (void)state;
     for (int kind = 0; kind < TS_DMA_KIND_COUNT; kind++) {
         ts_text text = ts_text_begin(arena);
         ts_text_add(&text, "dma.rate.%s", ts_dma_kind_text((ts_dma_kind)kind));

@@ -4,7 +4,6 @@
 #include "tests/support/test.h"
 
 static void a_line_through_both(void **state) {
-    (void)state;
     ts_extension known = {{8, 16}, {1000, 1800}};
     assert_int_equal(ts_extend(&known, 8), 1000);
     assert_int_equal(ts_extend(&known, 16), 1800);
@@ -15,7 +14,6 @@ static void a_line_through_both(void **state) {
 }
 
 static void sizes_and_costs_of_any_origin(void **state) {
-    (void)state;
     ts_extension falls = {{10, 13}, {7, 1}};
     assert_int_equal(ts_extend(&falls, 16), -5);
     assert_int_equal(ts_extend(&falls, 11), 5);
@@ -24,7 +22,6 @@ static void sizes_and_costs_of_any_origin(void **state) {
 }
 
 static void products_beyond_64_bits(void **state) {
-    (void)state;
     const int64_t large = INT64_C(1) << 50;
     ts_extension known = {{large, 2 * large}, {large, 3 * large}};
     assert_int_equal(ts_extend(&known, 4 * large), 7 * large);

@@ -24,7 +24,6 @@ static void expect_points(const ts_define *defines, int count, const char *expec
 }
 
 static void points(void **state) {
-    (void)state;
     const ts_define none[] = {{"A", "1"}, {"B", "max(1,[2,{3,4}]),5"}, {"C", "7,8,9"}};
     expect_points(none, 0, "| ");
     expect_points(none, 1, "A=1 | ");
@@ -52,7 +51,6 @@ static void refuse(const ts_define *defines, int count, const char *message) {
 }
 
 static void refused(void **state) {
-    (void)state;
     enum { MANY = 1000, FEW = TS_GRID_POINTS / MANY, BYTES = 5 };
     char many[BYTES * MANY + 1], few[BYTES * (FEW + 1) + 1];
     for (int i = 0; i < MANY; i++) {

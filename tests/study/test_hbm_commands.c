@@ -27,7 +27,6 @@ static const char *trace(ts_arena *arena, const ts_hbm_config *config, int count
 #define HEAD "cycle,command,channel,pseudo_channel,sid,bank_group,bank,row,column\n"
 
 static void test_lines(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_hbm_config config = hbm2;
     config.address_map = "off co bg ba ro pc ch";
@@ -50,7 +49,6 @@ static void test_lines(void **state) {
 
 /* More than are kept at first, of all channels, in order. */
 static void test_many(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     const char *line = strchr(trace(arena, &hbm2, 5000, 64 * 37, 0), '\n') + 1;
     int reads = 0;

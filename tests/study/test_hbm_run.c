@@ -38,7 +38,6 @@ static int64_t peak_of(const ts_hbm_config *c, int64_t bytes) {
 }
 
 static void all_requests_are_run_and_none_beats_the_peak(void **state) {
-    (void)state;
     const ts_hbm_config config = config_of("tpu-v5e");
     for (const ts_hbm_pattern *p = ts_hbm_patterns; p->name; p++) {
         ts_hbm_run r = run(&config, p->name, 64 << 10, false);
@@ -53,7 +52,6 @@ static void all_requests_are_run_and_none_beats_the_peak(void **state) {
 
 /* A stream over all channels is near the peak, one request at a time is far from it. */
 static void what_runs_ahead_fills_the_channels(void **state) {
-    (void)state;
     const ts_hbm_config config = config_of("tpu-v5e");
     const char *what = ts_hbm_patterns[0].name;
     ts_hbm_run far = run(&config, what, 256 << 10, false), one = run(&config, what, 64, false);
@@ -64,7 +62,6 @@ static void what_runs_ahead_fills_the_channels(void **state) {
 }
 
 static void representatives_stand_for_all(void **state) {
-    (void)state;
     const ts_hbm_config config = config_of("tpu-v5e");
     for (int i = 0; ts_hbm_patterns[i].name && i < 3; i++) {
         ts_hbm_run some = run(&config, ts_hbm_patterns[i].name, 64 << 10, false),
@@ -83,7 +80,6 @@ static ts_hbm_requests *trace_of(const ts_hbm_config *config, const char *text, 
 
 /* A line that is none ends the run. */
 static void traces_are_run_to_their_end(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         int requests; /* -1: refused */

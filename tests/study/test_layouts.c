@@ -17,7 +17,6 @@ static const struct {
 };
 
 static void the_cheapest_is_that_of_all(void **state) {
-    (void)state;
     for (int i = 0, most = cases((int)(sizeof pairs / sizeof pairs[0]), 3); i < most; i++) {
         ts_arena *arena = ts_arena_new();
         const ts_machine *machine = ts_machine_load(NULL, arena, pairs[i].machine);
@@ -46,7 +45,6 @@ static void the_cheapest_is_that_of_all(void **state) {
 
 /* Priced with a limit, from nothing known: within it the price is what it is without. */
 static void a_limit_changes_no_price(void **state) {
-    (void)state;
     static const struct {
         const char *src, *dst;
     } moved[] = {{"f32[512,640]{1,0}", "f32[512,640]{1,0:T(8,128)}"}, /* by the engine */
@@ -111,7 +109,6 @@ static const struct {
 };
 
 static void the_list_is_what_tpus_use(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         ts_arena *arena = ts_arena_new();
         ts_text text = ts_text_begin(arena);
@@ -156,7 +153,6 @@ static const struct {
 };
 
 static void others_are_like_the_other_end(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof others_of / sizeof others_of[0]; i++) {
         ts_arena *arena = ts_arena_new();
         const ts_machine *machine = ts_machine_load(NULL, arena, "tpu-v5e");
@@ -185,7 +181,6 @@ static void others_are_like_the_other_end(void **state) {
 
 /* A layout to itself is a straight copy; and each price is that of the transfer. */
 static void a_matrix_has_the_price_of_each_pair(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     const ts_machine *machine = ts_machine_load(NULL, arena, "tpu-v5e");
     const ts_transfer_matrix *m =

@@ -53,7 +53,6 @@ static const struct {
 };
 
 static void the_price_is_what_the_ops_add(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof priced / sizeof priced[0]; i++) {
         ts_relayout_price out;
         ts_error err = {0};
@@ -71,7 +70,6 @@ static void the_price_is_what_the_ops_add(void **state) {
 }
 
 static void what_is_not_modelled_has_ops_and_no_price(void **state) {
-    (void)state;
     static const struct {
         const char *from, *to, *why;
     } rows[] = {
@@ -91,7 +89,6 @@ static void what_is_not_modelled_has_ops_and_no_price(void **state) {
 
 /* The kernel around the ops is what does not fit: 16 vregs each way, into what has room for 8. */
 static void what_does_not_fit_has_no_price(void **state) {
-    (void)state;
     static const char *const sets[] = {"memories.vmem.capacity=32 KiB"};
     ts_error err = {0};
     const ts_relayout_price_request request = {
@@ -107,7 +104,6 @@ static void what_does_not_fit_has_no_price(void **state) {
 }
 
 static void what_is_no_relayout_is_refused(void **state) {
-    (void)state;
     static const struct {
         const char *from, *to, *message;
     } rows[] = {

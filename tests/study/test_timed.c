@@ -23,7 +23,6 @@ static ts_timed_program program_in(ts_arena *arena) {
 }
 
 static void over_a_limit_is_over_lower_ones(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_timed_program p = program_in(arena);
     const ts_timed_run *over = run_with(&p, 100);
@@ -38,7 +37,6 @@ static void over_a_limit_is_over_lower_ones(void **state) {
 }
 
 static void a_whole_run_answers_any_limit(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_timed_program p = program_in(arena);
     assert_true(run_with(&p, 100)->is_over);
@@ -53,7 +51,6 @@ static void a_whole_run_answers_any_limit(void **state) {
 }
 
 static void few_channels_take_about_as_long(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_timed_program p = program_in(arena);
     ts_timed_define(&p, "COLS", 8192);
@@ -111,7 +108,6 @@ static double slope_of(const double *y, int first, int end) {
 }
 
 static void the_pace_is_that_of_the_middle(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_timed_program p = program_in(arena);
     static const int cols[] = {128, 1025, 3000, 20000, 30000, 45000, 60000};
@@ -134,7 +130,6 @@ static void the_pace_is_that_of_the_middle(void **state) {
 }
 
 static void nothing_is_moved_at_no_pace(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_timed_program p = program_in(arena);
     ts_timed_define(&p, "END", 0);

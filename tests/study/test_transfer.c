@@ -21,7 +21,6 @@ static ts_transfer_request request_of(const ts_machine *machine, const char *src
 /* ---- Errors ---- */
 
 static void errors_point_at_the_end(void **state) {
-    (void)state;
     static const struct {
         const char *src, *dst, *error;
     } rows[] = {
@@ -61,7 +60,6 @@ static void errors_point_at_the_end(void **state) {
 
 /* Behind the source, at a multiple of what the memory aligns to: 4 KiB in HBM, 512 bytes in VMEM. */
 static void the_destination_is_behind_the_source(void **state) {
-    (void)state;
     static const struct {
         const char *src, *dst;
         int64_t src_at, dst_at, found_src, found_dst;
@@ -92,7 +90,6 @@ static void the_destination_is_behind_the_source(void **state) {
 
 /* In SBUF as far behind as each partition is filled, in steps of 64 bytes; what does not begin in one, behind all. */
 static void partitions_are_filled_side_by_side(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         int64_t at, dst_at;
@@ -121,7 +118,6 @@ static void partitions_are_filled_side_by_side(void **state) {
 }
 
 static void what_does_not_fit_is_refused(void **state) {
-    (void)state;
     static const struct {
         int64_t src_at, dst_at;
         const char *name, *message; /* whose text it points into */
@@ -155,7 +151,6 @@ static void what_does_not_fit_is_refused(void **state) {
 
 /* Of the HBM as it was used; of the engine by bytes moved, of VMEM by those at its end. */
 static void energy_is_of_what_was_moved(void **state) {
-    (void)state;
     static const struct {
         const char *src, *dst;
         int64_t moved, vmem;
@@ -187,7 +182,6 @@ static void energy_is_of_what_was_moved(void **state) {
 
 /* Each begins behind all those before in its memory, where it is not placed. */
 static void a_mix_is_placed_one_behind_the_other(void **state) {
-    (void)state;
     static const struct {
         const char *src, *dst;
         int64_t at, found_src, found_dst; /* at: of the destination */
@@ -228,7 +222,6 @@ static void a_mix_is_placed_one_behind_the_other(void **state) {
 }
 
 static void only_what_the_engine_does_is_mixed(void **state) {
-    (void)state;
     static const struct {
         const char *src, *dst;
         ts_error_kind kind;

@@ -23,7 +23,6 @@ static const struct {
 };
 
 static void ends_are_read(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         const ts_source source = {"source", ends[i].text, strlen(ends[i].text)};
         ts_error err = {0};
@@ -72,7 +71,6 @@ static const struct {
 };
 
 static void wrong_slices_are_refused(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         const ts_source source = {"source", wrong[i].text, strlen(wrong[i].text)};
         ts_error err = {0};
@@ -84,7 +82,6 @@ static void wrong_slices_are_refused(void **state) {
 }
 
 static void pairs_are_read(void **state) {
-    (void)state;
     ts_error err = {0};
     ts_transfer_end pair[2];
     assert_true(ts_transfer_pair_parse(&err, arena, "copy 3", "f32[8] ->  bf16[8]{0}[2:4]", pair));
@@ -109,7 +106,6 @@ static void pairs_are_read(void **state) {
 
 /* An error without a location gets that of the end's text, once. */
 static void errors_are_placed(void **state) {
-    (void)state;
     const ts_source source = {"source", S, strlen(S)};
     ts_error err = {0};
     ts_transfer_end end;
@@ -140,7 +136,6 @@ static const struct {
 };
 
 static void ends_fit_each_other(void **state) {
-    (void)state;
     const ts_machine *machine = ts_machine_load(NULL, arena, "tpu-v5e");
     assert_non_null(machine);
     for (size_t i = 0; i < sizeof transfers / sizeof transfers[0]; i++) {

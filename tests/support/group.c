@@ -4,13 +4,11 @@
 ts_arena *arena;
 
 int begin_group(void **state) {
-    (void)state;
     arena = ts_arena_new();
     return 0;
 }
 
 int end_group(void **state) {
-    (void)state;
     ts_arena_free(arena);
     return 0;
 }

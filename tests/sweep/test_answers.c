@@ -15,7 +15,6 @@ static const ts_sweep_study *parse(ts_arena *arena, const char *text) {
 }
 
 static void answered(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_sweep_answers answers;
@@ -58,7 +57,6 @@ static void find_key(ts_sweep_hashes *hashes, ts_arena *arena, const char *text,
 
 /* All differ; a text has the same key each time, whatever else was hashed. */
 static void keys(void **state) {
-    (void)state;
     static const char *const texts[] = {
         "ask: {layout: 'f32[8]'}",
         "ask: {layout: 'f32[9]'}",

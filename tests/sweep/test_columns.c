@@ -8,7 +8,6 @@
 #include "tests/support/test.h"
 
 static void names(void **state) {
-    (void)state;
     assert_string_equal(ts_sweep_column_get(TS_COUNTER_CYCLES)->name, "cycles");
     for (int i = 0; i < TS_SWEEP_COLUMNS; i++) {
         const ts_sweep_column_info *info = ts_sweep_column_get(i);
@@ -22,7 +21,6 @@ static void names(void **state) {
 }
 
 static void rows_as_bytes(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_sweep_row row, back;
     ts_error why = {0}, other = {0};
@@ -65,7 +63,6 @@ static void rows_as_bytes(void **state) {
 
 /* What another process may send: texts without ends, kinds that there are none of. */
 static void bytes_of_others(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_sweep_row row = {.status = TS_SWEEP_ERROR}, back;
     ts_error why = {.kind = TS_ERROR_CAPACITY};
@@ -105,7 +102,6 @@ static void bytes_of_others(void **state) {
 }
 
 static void values_as_text(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         ts_sweep_kind kind;
@@ -153,7 +149,6 @@ static bool is_counted(const ts_sweep_table *table, int row, int columns) {
 /* Against all pairs: a row is of the front when it is ok and has numbers, no other is at most as large in all, and smaller in
  * one. Behind the table lies what would beat all. */
 static void fronts(void **state) {
-    (void)state;
     enum { ROWS = 60, COLUMNS = 4, STATUS = COLUMNS - 1 };
     uint32_t seed = 12345;
     for (int round = 0; round < 50; round++) {

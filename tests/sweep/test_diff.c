@@ -31,7 +31,6 @@ static void end(pair *p) {
 }
 
 static void differences(void **state) {
-    (void)state;
     pair p;
     begin(&p);
     static const struct {
@@ -69,7 +68,6 @@ static void differences(void **state) {
 
 /* Names that are next to each other, times below 1, and each list out of order. */
 static void differences_of_few(void **state) {
-    (void)state;
     static const struct {
         const char *before[2], *after[2];
         double was, is;
@@ -101,7 +99,6 @@ static void differences_of_few(void **state) {
 
 /* Two that got worse, the more so first, whichever comes first by name. */
 static void worse_comes_first(void **state) {
-    (void)state;
     for (int first = 0; first < 2; first++) {
         pair p;
         begin(&p);
@@ -118,7 +115,6 @@ static void worse_comes_first(void **state) {
 
 /* Of a point that a database has several times, by the time of each row. */
 static void differences_of_the_last(void **state) {
-    (void)state;
     typedef struct {
         const char *version, *key;
         double time;
@@ -161,7 +157,6 @@ static void differences_of_the_last(void **state) {
 
 /* What was 0 and is not is worse by any ratio; what has no number is not compared, but where its status differs. */
 static void differences_from_nothing(void **state) {
-    (void)state;
     pair p;
     begin(&p);
     static const struct {

@@ -102,7 +102,6 @@ static void cycles(fixture *f, int64_t expected) {
 /* ---- Questions ---- */
 
 static void dma(void **state) {
-    (void)state;
     static const struct {
         const char *study, *pair, *machine;
         bool exact;
@@ -144,7 +143,6 @@ static void dma(void **state) {
 }
 
 static void programs(void **state) {
-    (void)state;
     static const struct {
         const char *study, *program, *machine;
         ts_define defines[2];
@@ -201,7 +199,6 @@ static void programs(void **state) {
 }
 
 static void layouts(void **state) {
-    (void)state;
     static const struct {
         const char *study, *layout;
         int64_t logical, padded;
@@ -249,13 +246,11 @@ static void choice(const char *tensor, const char *use, bool rule_is_best) {
 }
 
 static void choices(void **state) {
-    (void)state;
     choice("f32[30,200]", "dma,reduce:1", false);
     choice("f32[8,128]", "dma:hbm>vmem", true);
 }
 
 static void audits(void **state) {
-    (void)state;
     fixture f;
     ts_audit_result result;
     char *module;
@@ -276,7 +271,6 @@ static void audits(void **state) {
 
 /* Plans of no collective, of one and of two; the limiter is the first. */
 static void reshards(void **state) {
-    (void)state;
     static const struct {
         const char *study;
         int collectives;
@@ -307,7 +301,6 @@ static void reshards(void **state) {
 }
 
 static void requests(void **state) {
-    (void)state;
     fixture f;
     ts_hbm_run run;
     ts_energy energy;
@@ -329,7 +322,6 @@ static void requests(void **state) {
 /* ---- What cannot be, and what is kept ---- */
 
 static void errors(void **state) {
-    (void)state;
     static const struct {
         const char *study, *message;
     } rows[] = {
@@ -366,7 +358,6 @@ static void errors(void **state) {
 
 /* More machines than are kept, each twice, also in another order. */
 static void many_machines(void **state) {
-    (void)state;
     enum { COUNT = 35 };
     fixture f;
     begin(&f,
@@ -392,7 +383,6 @@ static void many_machines(void **state) {
 
 /* Two machines, one of a file that is gone before it is asked again. */
 static void machines_are_read_once(void **state) {
-    (void)state;
     for (int first = 0; first < 2; first++) {
         fixture f;
         char path[48], study[256];

@@ -41,7 +41,6 @@ static void fnv_print(const fnv *hash, char out[33]) {
 
 /* The vector of the hash's authors. */
 static void the_hash_is_fnv(void **state) {
-    (void)state;
     char out[33];
     fnv hash = fnv_begin();
     fnv_add(&hash, "foobar", 6);
@@ -121,7 +120,6 @@ static void expect_key(ts_arena *arena, const ts_sweep_identity *i, const char *
 }
 
 static void texts(void **state) {
-    (void)state;
     static const struct {
         const char *study, *parameters, *question, *machine;
         const char *sets[2];
@@ -159,7 +157,6 @@ static void texts(void **state) {
 
 /* A change of nothing is no parameter, so that its answers are those of the study without it. */
 static void changes(void **state) {
-    (void)state;
     static const struct {
         const char *parameters, *machine;
         int set_count;
@@ -182,7 +179,6 @@ static void changes(void **state) {
 static const char kernel[] = "tests/mosaic/kernels/scalars.mlir";
 
 static void files(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     char own[7][33];
     hash_values(arena, "LICENSE", "LICENSE", own[0]);
@@ -224,7 +220,6 @@ static void files(void **state) {
 
 /* Names of one bucket, of 4096 by the last bits of their hash, are told apart. */
 static void names_that_meet(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_sweep_hashes *hashes = ts_sweep_hashes_new(arena);
     fnv first = fnv_begin();
@@ -273,7 +268,6 @@ static void identify_mesh(ts_arena *arena, const char *text, char out[33]) {
 
 /* The same words are the same mesh, however they are laid out; any other key, value or order of them is another. */
 static void meshes(void **state) {
-    (void)state;
     static const char *const words[] = {"{",    "title", "is",   "a mesh", "machine", "is",   "tpu-v5e",
                                         "dims", "{",     "x",    "{",      "chips",   "is",   "4",
                                         "wrap", "is",    "rule", "}",      "}",       "list", "[",
@@ -310,7 +304,6 @@ static void meshes(void **state) {
 
 /* What there is no machine of is an error each time. */
 static void no_machine(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_sweep_hashes *hashes = ts_sweep_hashes_new(arena);
     const ts_sweep_study study = {.name_count = 0};

@@ -4,7 +4,6 @@
 #include "sweep/moves.h"
 
 static void machines(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     const char *const sets[] = {"hbm.clock=1 GHz", "hbm.clock=3 GHz"};
     static const struct {

@@ -58,7 +58,6 @@ static void put_point(int64_t index) { put(0, &index, sizeof index); }
 /* ---- Tests ---- */
 
 static void started(void **state) {
-    (void)state;
     static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"};
     static const struct {
         const char *text;
@@ -81,7 +80,6 @@ static void started(void **state) {
 }
 
 static void not_built_in(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_sweep_ranks ranks;
@@ -92,7 +90,6 @@ static void not_built_in(void **state) {
 }
 
 static void rank_0(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_sweep_crew crew;
@@ -139,7 +136,6 @@ static void rank_0(void **state) {
 
 /* Points 1 and 0, then the end, a word that is too long, or none; answers that cannot be sent. */
 static void others(void **state) {
-    (void)state;
     enum { DISMISSED, TOO_LONG, SILENT, UNSENT };
     static const struct {
         int end, sends, answers;

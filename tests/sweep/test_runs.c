@@ -68,7 +68,6 @@ static void told(void *self, int64_t done, int64_t of, int64_t answered) {
 }
 
 static void runs(void **state) {
-    (void)state;
     fixture f;
     int64_t answered = 0;
     const ts_define defines[] = {{"BLOCK", "16,oops,64"}, {"ROWS", "64"}, {"COLS", "128"}};
@@ -94,7 +93,6 @@ static void runs(void **state) {
 
 /* Programs whose cycles go elsewhere, on one core and on two, on a machine that is not the default. */
 static void what_most_cycles_went_to(void **state) {
-    (void)state;
     static const struct {
         const char *program, *name, *values;
     } rows[] = {{"programs/gelu.tsim", "ROWS", "512"},
@@ -111,7 +109,6 @@ static void what_most_cycles_went_to(void **state) {
 }
 
 static void no_workers(void **state) {
-    (void)state;
     fixture f;
     const ts_define define = {"ROWS", "8"};
     begin(&f, add, "tpu-v5e", &define, 1);
@@ -131,7 +128,6 @@ static void expect_points(const ts_sweep_blocks *blocks, ts_sweep_class class, i
 }
 
 static void ranked(void **state) {
-    (void)state;
     fixture f;
     ts_sweep_blocks blocks;
     const char *const sets[] = {"memories.vmem.capacity=192 KiB", "dma.queues=4"};
@@ -153,7 +149,6 @@ static void ranked(void **state) {
 
 /* The same twice, where nothing has a time, and of files that are not all there. */
 static void in_the_order_of_points(void **state) {
-    (void)state;
     static const struct {
         const char *program, *values;
         int64_t timed[2], untimed[2];
@@ -175,7 +170,6 @@ static void in_the_order_of_points(void **state) {
 }
 
 static void refused(void **state) {
-    (void)state;
     static const struct {
         ts_define sizes[2], define;
         const char *program, *message;

@@ -12,7 +12,6 @@
 #include "tilesim/version.h"
 
 static void stores(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_sweep_row row;
@@ -43,7 +42,6 @@ static void stores(void **state) {
 
 /* A value in each column, whichever it is. */
 static void every_column_comes_back(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_sweep_row row = {.status = TS_SWEEP_OK}, read;
@@ -109,7 +107,6 @@ static void expect_error(const ts_error *err, const char *text) {
 
 /* What is there stays as it is. */
 static void files_that_are_none(void **state) {
-    (void)state;
     static char garbage[4096] = "SQLite format 3";
     static const struct {
         const char *bytes;
@@ -136,7 +133,6 @@ static void files_that_are_none(void **state) {
 
 /* It holds nothing to be read, and what is written stays. */
 static void files_that_are_empty(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     write_file("", 0);
@@ -158,7 +154,6 @@ static void files_that_are_empty(void **state) {
 }
 
 static void databases_of_others(void **state) {
-    (void)state;
     static const struct {
         const char *sql, *error;
     } rows[] = {
@@ -183,7 +178,6 @@ static void databases_of_others(void **state) {
 
 /* A column that it lacks, the first or the last, is none when it is read, and is added when it is written. */
 static void files_of_older_versions(void **state) {
-    (void)state;
     static const int columns[] = {0, TS_SWEEP_COLUMNS - 1};
     for (int i = 0; i < 4; i++) {
         ts_arena *arena = ts_arena_new();
@@ -211,7 +205,6 @@ static void files_of_older_versions(void **state) {
 
 /* A row that both have stays as it is; a store that cannot be merged leaves no trace. */
 static void merged(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_sweep_row row;
@@ -247,7 +240,6 @@ static void merged(void **state) {
 
 /* SQLite attaches no database whose texts are encoded otherwise; the store stays as it was. */
 static void texts_of_another_encoding_are_not_merged(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     int64_t added = -1;
@@ -275,7 +267,6 @@ static void texts_of_another_encoding_are_not_merged(void **state) {
 }
 
 static void no_store_is_merged_into_itself(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     int64_t added = -1;
@@ -293,7 +284,6 @@ static void no_store_is_merged_into_itself(void **state) {
 
 /* It is larger than what is held of it, and all but its first page is overwritten while it is open. */
 static void damaged_while_open(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_sweep_row row;
@@ -321,7 +311,6 @@ static void damaged_while_open(void **state) {
 
 /* What SQLite finds at the open is one line. */
 static void damaged_before(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     char begin[600];
@@ -338,7 +327,6 @@ static void damaged_before(void **state) {
 
 /* Of another version, say. */
 static void statuses_that_are_unknown(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_sweep_row row;
@@ -359,7 +347,6 @@ static void statuses_that_are_unknown(void **state) {
 
 /* Its log is written into it, and begun anew, when it has 4 MB (docs/sweep.md). */
 static void a_short_log(void **state) {
-    (void)state;
     char log[sizeof path + 4];
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
@@ -382,7 +369,6 @@ static void a_short_log(void **state) {
 
 /* The text of a study, once, however often it is asked. */
 static void studies_are_noted(void **state) {
-    (void)state;
     study_fixture f;
     sqlite3 *db;
     sqlite3_stmt *statement;

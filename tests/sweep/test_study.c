@@ -48,7 +48,6 @@ static void expect_cases(const char *text, const char *expected) {
 }
 
 static void points(void **state) {
-    (void)state;
     expect_cases("ask: {layout: 'f32[8]'}\n", "layout f32[8] on tpu-v5e\n");
     expect_cases("vary: {A: [1,2], B: [x, '1,2']}\nask: {layout: '$A $B $$ $(A + 1)'}\n",
                  "layout 1 x $ 2 on tpu-v5e\nlayout 1 1,2 $ 2 on tpu-v5e\n"
@@ -81,7 +80,6 @@ static void points(void **state) {
 }
 
 static void what_is_asked(void **state) {
-    (void)state;
     expect_cases(
         "machine: m/a.yaml\nset: {hbm.stacks: $(2 * N), x.y: z}\nvary: {N: 1, hbm.burst: 64}\n"
         "ask: {program: p.tsim, define: {ROWS: $N}, input: {x: d.npy, y: /d.npy}, exact: true}\n",
@@ -97,7 +95,6 @@ static void what_is_asked(void **state) {
 }
 
 static void one_more_axis(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_text out;
@@ -123,7 +120,6 @@ static void one_more_axis(void **state) {
 
 /* Each point's own figure, whatever else the study changes of it. */
 static void changes_of_each_machine(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_sweep_point point;
@@ -152,7 +148,6 @@ static void changes_of_each_machine(void **state) {
 }
 
 static void derived(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_sweep_row row = {0};
@@ -296,7 +291,6 @@ static const struct {
 };
 
 static void refused(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -311,7 +305,6 @@ static void refused(void **state) {
 
 /* What is found where the values are. */
 static void refused_at_a_point(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         int line, column;
@@ -347,7 +340,6 @@ static void refused_at_a_point(void **state) {
 
 /* What points are about, by which the larger is asked first. */
 static void sizes(void **state) {
-    (void)state;
     static const struct {
         const char *ask;
         double bytes;
@@ -389,7 +381,6 @@ static void sizes(void **state) {
 
 /* Machines and figures that there are not; of a figure one machine is enough that has it. */
 static void machines_and_figures(void **state) {
-    (void)state;
     static const struct {
         const char *text, *error; /* NULL: none */
     } rows[] = {

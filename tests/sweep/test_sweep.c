@@ -26,7 +26,6 @@ static void told(void *self, int64_t done, int64_t of, int64_t answered) {
 }
 
 static void each_point_once(void **state) {
-    (void)state;
     study_fixture f;
     int64_t last[3] = {0};
     study_begin(&f, grid, ":memory:", sum_of);
@@ -55,7 +54,6 @@ static void each_point_once(void **state) {
 }
 
 static void some_points(void **state) {
-    (void)state;
     study_fixture f;
     static const int64_t points[] = {19, 2, 3};
     study_begin(&f, grid, ":memory:", sum_of);
@@ -94,7 +92,6 @@ static void some_points(void **state) {
 
 /* Many ahead, but none behind another at the end, when its member may be the last that works. */
 static void ahead(void **state) {
-    (void)state;
     study_fixture f;
     study_begin(&f, "vary: {A: {from: 0, to: 99, step: 1}, B: 1}\nask: {layout: 'f32[$A]'}\n",
                 ":memory:", sum_of);
@@ -111,7 +108,6 @@ static double one(const ts_sweep_point *point) { return study_number(point, "A")
 
 /* The first that are found go at once, then of those that are seen the largest; where all are alike, the next. */
 static void the_longest_first(void **state) {
-    (void)state;
     static const struct {
         const char *ask;
         int64_t order[12];
@@ -139,7 +135,6 @@ static void the_longest_first(void **state) {
 
 /* A member takes a second point where the first is at most an eighth of its half of what is left. */
 static void shares(void **state) {
-    (void)state;
     static const struct {
         int points, most; /* out at once, of two members */
     } rows[] = {{17, 2}, {18, 3}, {35, 4}};
@@ -157,7 +152,6 @@ static void shares(void **state) {
 
 /* Nothing goes behind it, and it goes as soon as it is seen: 128 points before it is its turn. */
 static void one_that_is_longer(void **state) {
-    (void)state;
     static const int64_t rows[][2] = {{1, 1}, {7, 2}, {40, 11}, {149, 29}, {199, 72}}; /* which, its turn */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         study_fixture f;
@@ -176,7 +170,6 @@ static void one_that_is_longer(void **state) {
 
 /* Nothing goes on after that, and the study says what it was. */
 static void crews_that_fail(void **state) {
-    (void)state;
     static const struct {
         int fault;
         const char *message;
@@ -198,7 +191,6 @@ static void crews_that_fail(void **state) {
 
 /* Points before it are answered, or not even asked: the study is wrong. */
 static void studies_that_fail(void **state) {
-    (void)state;
     static const char *const rows[] = {
         "vary: {A: [3, 2, 1, 0]}\nwhere: 1 / (A - 2) < 5\nask: {layout: 'f32[$A]'}\n",
         "vary: {A: [3, 2, 1, 0]}\nask: {layout: 'f32[$(1 / (A - 2))]'}\n",
@@ -215,7 +207,6 @@ static void studies_that_fail(void **state) {
 
 /* What is wrong, the worker says, once. */
 static void machines_that_cannot_be(void **state) {
-    (void)state;
     study_fixture f;
     ts_sweep_table t;
     study_begin(&f, "vary: {A: 8, hbm.stacks: [2, -1]}\nask: {layout: 'f32[$A]'}\n", ":memory:", one);

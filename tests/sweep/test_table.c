@@ -16,7 +16,6 @@ static double none(const ts_sweep_point *point) { return 0 * study_number(point,
 static double number_of_a(const ts_sweep_point *point) { return study_number(point, "A"); }
 
 static void tables(void **state) {
-    (void)state;
     study_fixture f;
     study_begin(&f,
                 "vary: {A: [1, 5, 2], B: [x]}\nask: {layout: 'f32[$A]'}\n"
@@ -48,7 +47,6 @@ static void tables(void **state) {
 
 /* Cycles of rows that say so, where there are both. */
 static void estimates(void **state) {
-    (void)state;
     ts_sweep_value cells[2][3] = {
         {{.kind = TS_SWEEP_INTEGER, .integer = 5}, {.kind = TS_SWEEP_INTEGER, .integer = 1}},
         {{.kind = TS_SWEEP_INTEGER, .integer = 5}, {.kind = TS_SWEEP_NONE}}};
@@ -72,7 +70,6 @@ static void estimates(void **state) {
 
 /* A text in the first column, whose name is found. */
 static void first_columns(void **state) {
-    (void)state;
     study_fixture f;
     ts_sweep_table t;
     study_begin(&f, "vary: {B: [x, y], A: 1}\nask: {layout: 'f32[8]'}\n", ":memory:", none);
@@ -91,7 +88,6 @@ static double by_a(const ts_sweep_point *point) { return study_number(point, "A"
 
 /* The first and the last of the results, columns that follow, points in an order of the caller. */
 static void tables_of_results(void **state) {
-    (void)state;
     study_fixture f;
     ts_sweep_table t;
     study_begin(&f,
@@ -128,7 +124,6 @@ static void tables_of_results(void **state) {
 
 /* A column that is good at one point alone is a column, whichever that is; one that is at none of all is an error. */
 static void columns_that_are_wrong(void **state) {
-    (void)state;
     static const struct {
         const char *column;
         bool good;
@@ -161,7 +156,6 @@ static void columns_that_are_wrong(void **state) {
 }
 
 static void points_that_are_wrong(void **state) {
-    (void)state;
     study_fixture f;
     ts_sweep_table t;
     study_begin(&f, "vary: {A: [1, 0]}\nwhere: 1 / A < 5\nask: {layout: 'f32[$A]'}\n", ":memory:", by_a);
@@ -173,7 +167,6 @@ static void points_that_are_wrong(void **state) {
 
 /* Of a part of a study, and of those that have points left out by conditions: some, all but one, all. */
 static void columns_of_parts(void **state) {
-    (void)state;
     static const struct {
         const char *where;
         int shards;
@@ -204,7 +197,6 @@ static double one(const ts_sweep_point *point) { return (void)point, 1; }
 
 /* Equal ones in the order of the table; none without a number. */
 static void ranks(void **state) {
-    (void)state;
     study_fixture f;
     ts_sweep_table t, ranked;
     study_begin(&f, "vary: {A: {from: 1, to: 8, step: 1}}\nask: {layout: 'f32[$A]'}\n", ":memory:", flat);
@@ -228,7 +220,6 @@ static void ranks(void **state) {
 
 /* By the first column; rows of equal values stay, those with a text in a column do not. */
 static void fronts(void **state) {
-    (void)state;
     static const struct {
         const char *points;
         int columns, count;
@@ -275,7 +266,6 @@ static double by_size(const ts_sweep_point *point) {
 }
 
 static void tuning(void **state) {
-    (void)state;
     study_fixture f;
     ts_sweep_tuned tuned;
     study_begin(&f, "vary: {A: {from: 1, to: 9, step: 1}, N: [0, 1, 2], C: 1}\nask: {layout: 'f32[$A]'}\n",
@@ -320,7 +310,6 @@ static void tuning(void **state) {
 
 /* Two sizes are enough, also where they vary slowest. */
 static void tuning_of_two_sizes(void **state) {
-    (void)state;
     study_fixture f;
     ts_sweep_tuned tuned;
     study_begin(&f,
@@ -345,7 +334,6 @@ static double with_none(const ts_sweep_point *point) {
 
 /* Where nothing has a result, nothing goes on; a time that is none is an error of the column. */
 static void tuning_without_a_crew(void **state) {
-    (void)state;
     study_fixture f;
     ts_sweep_tuned tuned;
     study_begin(&f, "vary: {N: [1, 2]}\nask: {layout: 'f32[$N]'}\n", ":memory:", one);
@@ -358,7 +346,6 @@ static void tuning_without_a_crew(void **state) {
 
 /* Where none is ok, the rows say why. */
 static void tuning_of_nothing(void **state) {
-    (void)state;
     study_fixture f;
     ts_sweep_tuned tuned;
     study_begin(&f, "vary: {N: [0, 1], B: [x, y]}\nask: {layout: 'f32[$N]'}\ncolumns: {c: 0 * N}\n",
@@ -378,7 +365,6 @@ static void tuning_of_nothing(void **state) {
 
 /* Where conditions leave out all that went on, it ends there. */
 static void tuning_to_an_end(void **state) {
-    (void)state;
     study_fixture f;
     ts_sweep_tuned tuned;
     study_begin(&f, "vary: {A: [1, 2, 3], N: [0, 1, 2]}\nwhere: N < 1 || A == 2\nask: {layout: 'f32[$A]'}\n",
@@ -408,7 +394,6 @@ static double law(const ts_sweep_point *point) {
 }
 
 static void elasticities(void **state) {
-    (void)state;
     study_fixture f;
     ts_sweep_changes changes;
     ts_sweep_table table;
@@ -446,7 +431,6 @@ static void elasticities(void **state) {
 }
 
 static void elasticities_of_no_machine(void **state) {
-    (void)state;
     static const char *const texts[] = {"machine: tpu-v0\nask: {layout: 'f32[8]'}\n",
                                         "set: {hbm.stacks: 0}\nask: {layout: 'f32[8]'}\n"};
     for (int i = 0; i < 2; i++) {

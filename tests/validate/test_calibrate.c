@@ -44,7 +44,6 @@ static void assert_near(double found, double expected, double part) {
 
 /* From 3.8 us and 50,000 MB/s, as v5e's file has them. */
 static void finds_what_rows_say(void **state) {
-    (void)state;
     static const char *const fields[] = {"ici.launch", "ici.rate"}, *const swapped[] = {"ici.rate",
                                                                                         "ici.launch"};
     static const struct {
@@ -78,7 +77,6 @@ static void finds_what_rows_say(void **state) {
 
 /* What a per cent of a figure moves, in the mean square: its share of each row's time, at a step of 8 %. */
 static void elasticities(void **state) {
-    (void)state;
     static const char *const fields[] = {"ici.launch", "ici.rate"};
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
@@ -103,7 +101,6 @@ static void elasticities(void **state) {
 
 /* A fit stays within a factor of 16, and within the field's range. */
 static void bounds(void **state) {
-    (void)state;
     static const char *const launch[] = {"ici.launch"}, *const efficiency[] = {"ici.efficiency"};
     static const struct {
         const char *const *field;
@@ -127,7 +124,6 @@ static void bounds(void **state) {
 }
 
 static void refuses(void **state) {
-    (void)state;
     static const struct {
         int rows;
         const char *fields[9];
@@ -172,7 +168,6 @@ static void refuses(void **state) {
 }
 
 static void no_machine(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_measurements m;
@@ -186,7 +181,6 @@ static void no_machine(void **state) {
 
 /* Those that are usual and that the rows determine; of a machine of no row it is said which there are. */
 static void usual_figures(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_measurements m;
@@ -205,7 +199,6 @@ static void usual_figures(void **state) {
 
 /* Of the usual figures, those of a machine whose times the rows are; those that no row depends on are behind them. */
 static void usual_figures_of_copies(void **state) {
-    (void)state;
     static const char *const changed[] = {"chip.launch=700 ns", "dma.issue=250 ns", "dma.rate.copy=600"},
                              *const path = "tests/data/calibrate.csv", *const none = "no row depends on it";
     static const struct {
@@ -241,7 +234,6 @@ static void usual_figures_of_copies(void **state) {
 
 /* The file of the machine says where its figures are from: those that were fitted, and those that were set. */
 static void prints_a_machine(void **state) {
-    (void)state;
     static const char *const fields[] = {"ici.launch"};
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};

@@ -17,7 +17,6 @@ static bool parse(ts_error *err, ts_arena *arena, const char *text, ts_measured 
 }
 
 static void rows_of_both_formats(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_measured t;
     ts_error err = {0};
@@ -46,7 +45,6 @@ static void rows_of_both_formats(void **state) {
 }
 
 static void errors(void **state) {
-    (void)state;
     static const struct {
         bool headed;
         const char *text, *message;
@@ -90,7 +88,6 @@ static bool add_groups(ts_error *err, ts_arena *arena, const char *text, ts_work
 
 /* A group of one's own stands behind those that are there, and one of a name that is there in its place. */
 static void groups_are_added(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_measurements m;
     ts_error err = {0};
@@ -127,7 +124,6 @@ static void groups_are_added(void **state) {
 }
 
 static void errors_of_groups(void **state) {
-    (void)state;
     static const struct {
         const char *text, *message;
         int line, column;
@@ -183,7 +179,6 @@ static const char *group_by_words(const ts_measurements *m, const char *chip, co
 
 /* A chip is a machine, and as many devices as that one's file says, however tables name it. */
 static void chips_by_their_names(void **state) {
-    (void)state;
     static const char *const names[] = {"v2",      "v3",       "v4i", "v4",    "v5litepod-1",
                                         "v5 lite", "v5lite",   "v5e", "v5p",   "v6e",
                                         "v6 lite", "trillium", "v7x", "tpu7x", "Ironwood"};
@@ -209,7 +204,6 @@ static void chips_by_their_names(void **state) {
 
 /* The first rule that fits counts; rules of one's own stand before those of the binary. */
 static void rules_of_words(void **state) {
-    (void)state;
     static const struct {
         const char *chip, *words, *timing, *group, *own;
     } rows[] = {
@@ -249,7 +243,6 @@ static void rules_of_words(void **state) {
 }
 
 static void errors_of_rules(void **state) {
-    (void)state;
     static const struct {
         const char *text, *message;
         int line, column;
@@ -298,7 +291,6 @@ static void errors_of_rules(void **state) {
 }
 
 static void parameters(void **state) {
-    (void)state;
     static const struct {
         const char *text, *key;
         int count;
@@ -363,7 +355,6 @@ static void read_table(ts_arena *arena, const char *path, ts_measured *table) {
 
 /* The words of a row and the figures that someone else took from them say the same. */
 static void words_and_figures_agree(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_measured words, figures;
     ts_measurements standard;
@@ -409,7 +400,6 @@ static void words_and_figures_agree(void **state) {
 
 /* Rows that state blocks are those of their kernels, too. */
 static void rows_are_shared(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_measurements m;
     ts_error err = {0};
@@ -443,7 +433,6 @@ static void rows_are_shared(void **state) {
 
 /* Of many steps some are walked, which is nearly the same as all; small grids are walked whole. */
 static void kernels_are_predicted(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     const ts_machine *machine = ts_machine_load(&err, arena, "tpu-v5e");
@@ -482,7 +471,6 @@ static void measured_copies(ts_arena *arena, const char *more, ts_measurements *
 }
 
 static void pairs_in_the_wrong_order_are_counted(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_measurements m;
     ts_validation v;
@@ -503,7 +491,6 @@ static void pairs_in_the_wrong_order_are_counted(void **state) {
 }
 
 static void a_machine_without_rows_is_told_which_there_are(void **state) {
-    (void)state;
     static const struct {
         const char *more, *message;
     } rows[] = {
@@ -530,7 +517,6 @@ static void a_machine_without_rows_is_told_which_there_are(void **state) {
 
 /* Tables are told apart by the columns that they must have. */
 static void tables_by_their_columns(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         bool groups, words;

@@ -13,14 +13,12 @@ static ts_timed_runs *known;
 static ts_work_group device_group = {.name = "device"}, wall_group = {.name = "wall", .wall = true};
 
 static int set_up(void **state) {
-    (void)state;
     arena = ts_arena_new();
     known = ts_timed_runs_new(arena);
     return 0;
 }
 
 static int tear_down(void **state) {
-    (void)state;
     ts_arena_free(arena);
     return 0;
 }
@@ -71,7 +69,6 @@ static void assert_times(double found, double expected) {
 
 /* v5e: 2 x 4 x 128^2 x 1.5 GHz of operations, a launch of 0.6 us, a dispatch of 104 us. */
 static void rooflines(void **state) {
-    (void)state;
     const ts_machine *v5e = load("tpu-v5e", NULL), *v7x = load("tpu-v7x", NULL);
     const double byte = 1e6 / (double)ts_machine_hbm_rate(v5e), operation = 1e6 / 196.608e12;
     const struct {
@@ -132,7 +129,6 @@ static void rooflines(void **state) {
 
 /* At half the clock the engine moves twice as many bytes a cycle; 10 / 3 and 11 / 3 cycles round to the nearest. */
 static void random_data_slow_the_clock(void **state) {
-    (void)state;
     ts_machine machine = *load("tpu-v5e", NULL);
     machine.chip.sustained_khz = machine.chip.matrix_khz = 1000000;
     assert_ptr_equal(predict_under_load(arena, &machine), &machine);
@@ -174,7 +170,6 @@ static double passes(const ts_machine *m, int64_t read, int64_t written) {
 }
 
 static void passes_over_memory(void **state) {
-    (void)state;
     const ts_machine *m = load("tpu-v5e", NULL);
     assert_times(passes(m, MIB, MIB), pass(m, 64, 4096, true)); /* a block of 64 rows of 4096 columns */
     assert_times(passes(m, MIB, 0), pass(m, 64, 4096, false));
@@ -208,7 +203,6 @@ static double copy(const ts_machine *m, int64_t bytes) {
 }
 
 static void copies_inside_hbm(void **state) {
-    (void)state;
     const ts_machine *m = load("tpu-v5e", NULL);
     assert_times(copy(m, 16384), copy_rows(m, 1, 1) + 0.6);
     assert_times(copy(m, 16385), copy_rows(m, 2, 2) + 0.6);
@@ -228,7 +222,6 @@ static double copy_out(const ts_machine *m, int rank, int64_t a, int64_t b, int6
 /* A matrix of rows, whatever the major dims are. v4's engine issues a copy in 0.40 us and completes it in 0.17; it moves
  * 973 bytes a cycle of 1.05 GHz, and HBM takes some 0.1 us to begin. */
 static void copies_to_cmem(void **state) {
-    (void)state;
     const ts_machine *m = load("tpu-v4", NULL);
     double one = copy_out(m, 2, 512, 1024, 0), two = copy_out(m, 2, 1024, 1024, 0),
            moved = MIB / (973 * 1050.0);
@@ -256,7 +249,6 @@ static double elementwise(const ts_machine *m, int inputs, int rank, int64_t a, 
 }
 
 static void elementwise_operations(void **state) {
-    (void)state;
     const ts_machine *m = load("tpu-v4", NULL);
     /* rows of 128 in the layout that pads least, in vregs of 16 of them, four at a time where there are */
     assert_times(elementwise(m, 1, 1, 300, 0, 0), half(m, 1, 16, 1, 16));  /* 2 x 256 values: 4 rows */
@@ -290,7 +282,6 @@ static double heads(const ts_machine *m, int64_t length, int64_t depth, int caus
 
 /* v5e: results of the matrix units fill mxu.result_vregs x 8 rows. */
 static void attention(void **state) {
-    (void)state;
     const ts_machine *m = load("tpu-v5e", NULL);
     int64_t rows = m->core.mxu.result_vregs * 8;
     ts_workload w = {.kind = TS_WORK_ATTENTION, .batch = 1, .heads = 2, .length = 500, .depth = 64};
@@ -328,7 +319,6 @@ static double blocks(const ts_machine *m, const int64_t *extents, const int64_t 
 /* Blocks of whole passes of v5e's four units of 128: 256 x 512 x 128. Blocks lie side by side in N; of those above
  * twice as many as say what, the rest is on the line. */
 static void stated_blocks(void **state) {
-    (void)state;
     const ts_machine *m = load("tpu-v5e", NULL);
     const int64_t e[] = {256, 1024}, b[] = {256, 512, 256};
     double one = blocks(m, e, b, 0, 2, 512), two = blocks(m, e, b, 0, 2, 1024);
@@ -358,7 +348,6 @@ static void stated_blocks(void **state) {
 
 /* Blocks that are no whole passes are those of blocks.tsim, of a product in whole blocks. */
 static void small_blocks(void **state) {
-    (void)state;
     const ts_machine *m = load("tpu-v5e", NULL);
     double one =
         RUN(m, "blocks.tsim", 256, {"M", 128}, {"K", 512}, {"BM", 128}, {"BN", 256}, {"BK", 128}, {"N", 0});
@@ -381,7 +370,6 @@ static double best_of(const ts_machine *m, int64_t k, int64_t n, const int64_t (
  * 1024 x 512, with less than 64 MiB of VMEM of 512 rows; of v6e, whose units are wider, of 2048 x 2048 x 1024, as far as
  * there is so much. */
 static void the_best_of_some_blocks(void **state) {
-    (void)state;
     if (cases(1, 0) == 0) skip();
     static const int64_t large[][3] = {{1024, 1024, 512},
                                        {1024, 512, 512},
@@ -408,7 +396,6 @@ static void the_best_of_some_blocks(void **state) {
 
 /* Of more than 2^34 products in steps as they are, or in one along K: 16,384 columns of 1024 rows, on the line. */
 static void large_products(void **state) {
-    (void)state;
     if (cases(1, 0) == 0) skip();
     const ts_machine *m = load("tpu-v5e", NULL);
     const int64_t e[] = {1024, 2048}, steps[] = {1024, 1024, 512}, one[] = {1024, 1024, 2048};
@@ -420,7 +407,6 @@ static void large_products(void **state) {
 
 /* Fewer rows than a pass of 256 has are one, unless there is but one pass of 512 columns and 128 of K. */
 static void few_rows(void **state) {
-    (void)state;
     const ts_machine *m = load("tpu-v5e", NULL);
     static const struct {
         int64_t n, k, block_rows;
@@ -435,7 +421,6 @@ static void few_rows(void **state) {
 /* What a row does not state, a compiler chooses: no block of one's own is faster than the best by much, and no row
  * is too small. */
 static void free_blocks(void **state) {
-    (void)state;
     if (cases(1, 0) == 0) skip();
     const ts_machine *m = load("tpu-v5e", NULL);
     static const int64_t tried[][3] = {{512, 1024, 512}, {512, 512, 512}, {1024, 512, 1024}, {256, 512, 256}};
@@ -454,7 +439,6 @@ static void free_blocks(void **state) {
 
 /* Products in a row; the cores of a device share the rows, or the columns where those are more. */
 static void shares_of_products(void **state) {
-    (void)state;
     ts_error err = {0};
     const ts_machine *m = load("tpu-v5e", NULL), *v4 = load("tpu-v4", NULL),
                      *core = ts_machine_part(&err, arena, v4, 2);
@@ -477,7 +461,6 @@ static void shares_of_products(void **state) {
 
 /* Products that the program does not show are passes over what they move, at least. */
 static void operands_of_products(void **state) {
-    (void)state;
     const ts_machine *m = load("tpu-v5e", NULL);
     ts_workload thin = product(16, 4096, 4096), wide = product(17, 4096, 4096);
     /* (16 x 4096 + 4096 x 4096) x 2 bytes are read, 16 x 4096 x 2 written */
@@ -504,7 +487,6 @@ static void operands_of_products(void **state) {
 
 /* v5e: 45,000 bytes a microsecond and link each way, a launch of 3.8 us, 1 us a hop; without flits, by hand. */
 static void collectives(void **state) {
-    (void)state;
     const ts_machine *v5e = load("tpu-v5e", "ici.flit=1 B"), *v7x = load("tpu-v7x", "ici.flit=1 B");
     const ts_workload permute = {.kind = TS_WORK_COLLECTIVE,
                                  .collective = TS_COLLECTIVE_PERMUTE,
@@ -557,7 +539,6 @@ static void collectives(void **state) {
 
 /* What a model's programs refuse is its error: here of a machine whose VMEM is too small for any block. */
 static void what_does_not_fit(void **state) {
-    (void)state;
     const ts_machine *m = load("tpu-v5e", "memories.vmem.capacity=64 KiB");
     const ts_workload works[] = {
         {.kind = TS_WORK_PASSES, .read_bytes = MIB, .written_bytes = MIB, .group = &device_group},
@@ -584,7 +565,6 @@ static void what_does_not_fit(void **state) {
 }
 
 static void without_a_model(void **state) {
-    (void)state;
     ts_error err = {0};
     double us;
     const ts_workload norm = {.kind = TS_WORK_LAYERNORM, .group = &device_group};

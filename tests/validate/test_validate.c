@@ -8,7 +8,6 @@
 #include "validate/validate.h"
 
 static void errors_of_rows(void **state) {
-    (void)state;
     static const struct {
         int count;
         double errors[20], median, high, worst;
@@ -32,7 +31,6 @@ static void errors_of_rows(void **state) {
 }
 
 static void goals(void **state) {
-    (void)state;
     const ts_work_group group = {.median = 5, .high = 12};
     const struct {
         double median, high;
@@ -80,7 +78,6 @@ static const char permutes[] = "a,v5e x8,ppermute,bytes=5760000,132.8,us\n"
                                "g,v5e,copy HBM,bytes=1,1,%\n";
 
 static void groups_of_rows(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_measurements m;
@@ -124,7 +121,6 @@ static void groups_of_rows(void **state) {
 
 /* Without a machine each row is of its own; one that the machine refuses has its message. */
 static void machines_of_rows(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_measurements m;
@@ -146,7 +142,6 @@ static void machines_of_rows(void **state) {
 
 /* Of those measured over 5 % earlier, how many are simulated later; equal ones are none. */
 static void orders(void **state) {
-    (void)state;
     static const struct {
         const char *rows;
         int pairs;
@@ -175,7 +170,6 @@ static void orders(void **state) {
 
 /* As ts_validate_seconds says of each kind. */
 static void seconds(void **state) {
-    (void)state;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     static const struct {
@@ -205,7 +199,6 @@ static void seconds(void **state) {
 
 /* Rows of one's own stand in the place of those that the binary carries, 336; groups and words do not. */
 static void tables_in_any_order(void **state) {
-    (void)state;
     static const char own[] = "tests/data/tpu_groups.tsv", groups[] = "tests/data/measured_groups.tsv",
                       words[] = "tests/data/measured_words.tsv";
     static const struct {
