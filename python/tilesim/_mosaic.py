@@ -213,14 +213,14 @@ def _has_kernel(eqn) -> bool:
         _has_kernel(inner) for jaxpr in jax.core.jaxprs_in_params(eqn.params) for inner in jaxpr.eqns)
 
 
-def _takes_refs(eqn) -> bool:
-    return eqn.primitive.name == "pallas_call" and any(isinstance(var.aval, AbstractRef) for var in eqn.invars)
+def _has_refs(variables) -> bool:
+    return any(isinstance(variable.aval, AbstractRef) for variable in variables)
 
 
 def _of_arrays(jaxpr, consts) -> Tuple[Any, Sequence[Any]]:
-    """Of kernels that write into refs (`pl.kernel`, `core_map`, inside of `run_state`), a jaxpr of arrays, whose kernels are
-    `pallas_call`s."""
-    if any(eqn.primitive.name == "core_map" or _takes_refs(eqn) for eqn in jaxpr.eqns):
+    """Of what reads or writes refs, as kernels do (`pl.kernel`, `core_map`, inside of `run_state`), a jaxpr of arrays, whose
+    kernels are `pallas_call`s."""
+    if _has_refs(jaxpr.invars) or any(eqn.primitive.name == "core_map" or _has_refs(eqn.invars) for eqn in jaxpr.eqns):
         return discharge_state(jaxpr, consts)
     return jaxpr, consts
 

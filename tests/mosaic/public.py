@@ -177,6 +177,31 @@ def of_refs():
     return jax.jit(function), (floats(1, 2, 16, 128, dtype="float32"),), lambda x: x[1] + 1
 
 
+def within_run_state():
+    """Refs around a kernel: read for it and written behind it, of a jitted function, of a loop, and of a branch."""
+    import jax.numpy as jnp
+    from jax.experimental import pallas as pl
+    from jax.experimental.pallas import tpu as pltpu
+    from jax.experimental.pallas.ops.tpu import example_kernel
+
+    def copy(x, y):
+        def body(ready):
+            moved = pltpu.make_async_copy(x, y, ready)
+            moved.start()
+            moved.wait()
+        pl.pallas_call(body, scratch_shapes=[pltpu.SemaphoreType.DMA], out_shape=[])()
+
+    def function(x):
+        def inner(refs):
+            x, jitted, looped, chosen = refs
+            x[...] = example_kernel.double(x[...])
+            jax.jit(copy)(x, jitted)
+            jax.lax.fori_loop(0, 2, lambda i, _: copy(x, looped), None)
+            pl.when(x[0, 0] < 1e9)(lambda: copy(x, chosen))
+        return pl.run_state(inner)((x, *[jnp.zeros_like(x)] * 3))
+    return function, (floats(1, 16, 256, dtype="float32"),), lambda x: (2 * x,) * 4
+
+
 def part_as_halves():
     """A DMA of rows and columns of words, seen as halves; interpret mode does not know it."""
     import jax.numpy as jnp
@@ -276,6 +301,7 @@ KERNELS = {
     "double in scan, while and cond": controlled,
     "double in interpret mode": interpreted,
     "copies of refs": of_refs,
+    "refs around kernels": within_run_state,
     "copy of a part as halves": part_as_halves,
 }
 
