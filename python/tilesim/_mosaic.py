@@ -4,6 +4,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import functools
+import itertools
 import json
 import os
 import re
@@ -95,27 +96,38 @@ class Result:
         return self.compute()
 
 
+def _is_key(value: Any) -> bool:
+    return hasattr(value, "dtype") and jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key)
+
+
+def _plain(value: Any) -> Any:
+    """An array of NumPy; random keys (`jax.random.key`), which that does not have, stay."""
+    return value if _is_key(value) else np.asarray(value)
+
+
 def _later(compute: Callable[[], Sequence[Any]], types: Sequence[Tuple[Tuple[int, ...], Any]]) -> List[Result]:
     """What a function is going to give, of which these are the types."""
     once = functools.lru_cache(None)(compute)
-    return [Result(shape, kind, lambda i=i: np.asarray(once()[i])) for i, (shape, kind) in enumerate(types)]
+    return [Result(shape, kind, lambda i=i: _plain(once()[i])) for i, (shape, kind) in enumerate(types)]
 
 
 def _with_values(value: Any) -> Any:
-    return np.asarray(value) if isinstance(value, Result) else value
-
-
-def _is_key(value: Any) -> bool:
-    return jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key)
+    return value.compute() if isinstance(value, Result) else value
 
 
 def _words_of(value: Any) -> np.ndarray:
-    """An array of numbers; of random keys (`jax.random.key`) those that they consist of."""
+    """An array of numbers; of random keys those that they consist of."""
+    value = _with_values(value)
     return np.asarray(jax.random.key_data(value) if _is_key(value) else value)
 
 
 def _held(value: Any) -> Any:
-    return value if isinstance(value, Result) or (hasattr(value, "dtype") and _is_key(value)) else np.asarray(value)
+    return value if isinstance(value, Result) else _plain(value)
+
+
+def _stacked(parts: Sequence[Any], axis: int) -> Any:
+    arrays = list(map(_with_values, parts))
+    return jnp.stack(arrays, axis) if _is_key(arrays[0]) else np.stack(arrays, axis)
 
 
 def _shape_of_words(shape: Any) -> Any:
@@ -172,7 +184,7 @@ class Call:
         """The arrays that all devices hold."""
         if not self.devices:
             return list(map(_words_of, self.inputs))
-        return [np.asarray(self.devices.gather(_with_values(held), self._spec(i))) for i, held in enumerate(self.inputs)]
+        return [np.asarray(self.devices.gather(_words_of(held), self._spec(i))) for i, held in enumerate(self.inputs)]
 
     def whole_results(self, held: Sequence[np.ndarray]) -> List[np.ndarray]:
         """The same of results."""
@@ -292,15 +304,24 @@ class _Evaluation:
         """Step by step: of each row of what is scanned a row of what is stacked."""
         axis, constants, carried = len(self.first_dims()), params["num_consts"], params["num_carry"]
         fixed, state = values[:constants], values[constants:constants + carried]
-        scanned = [np.asarray(_with_values(value)) for value in values[constants + carried:]]
-        steps, rows = range(params["length"]), []
+        scanned = [_plain(_with_values(value)) for value in values[constants + carried:]]
+        steps, rows, before = range(params["length"]), [], (slice(None),) * axis
         for step in reversed(steps) if params["reverse"] else steps:
-            outs = self.closed(params["jaxpr"], [*fixed, *state, *[np.take(array, step, axis) for array in scanned]])
+            outs = self.closed(params["jaxpr"], [*fixed, *state, *[array[(*before, step)] for array in scanned]])
             state = outs[:carried]
-            rows.append([np.asarray(_with_values(out)) for out in outs[carried:]])
+            rows.append(outs[carried:])
         rows = rows[::-1] if params["reverse"] else rows
-        empty = [np.zeros((*self.first_dims(), *aval.shape), aval.dtype) for aval in avals[carried:]]
-        return [*state, *([np.stack(column, axis) for column in zip(*rows)] if rows else empty)]
+        return [*state, *self.stacked(list(zip(*rows)), avals[carried:], axis)]
+
+    def stacked(self, columns, avals, axis) -> List[Any]:
+        """What a scan gives of all steps, each of these types."""
+        types = [((*self.first_dims(), *aval.shape), aval.dtype) for aval in avals]
+        if not columns:
+            return list(itertools.starmap(np.zeros, types))
+        later = _later(lambda: [_stacked(column, axis) for column in columns], types)
+        if any(isinstance(part, Result) for column in columns for part in column):
+            return later
+        return list(map(_with_values, later))
 
     def loop(self, params, values, avals) -> List[Any]:
         """While the condition holds."""

@@ -219,24 +219,43 @@ def part_as_halves():
         lambda x: jax.lax.bitcast_convert_type(x[3:9, :, 128:], jnp.int16).swapaxes(2, 3).reshape(6, 2, 128)
 
 
-def keys():
-    """A random key as an operand: equal ones draw the same, others do not, and nothing lies outside of 0 to 1."""
+def draw(key):
+    """Numbers of a random key, which is an operand."""
     import jax.numpy as jnp
     from jax.experimental import pallas as pl
     from jax.experimental.pallas import tpu as pltpu
 
     def body(key, o):
         o[...] = jax.random.uniform(key[...], o.shape)
+    return pl.pallas_call(body, in_specs=[pl.BlockSpec(memory_space=pltpu.SMEM)],
+                          out_shape=jax.ShapeDtypeStruct((8, 128), jnp.float32))(pltpu.to_pallas_key(key))
 
-    def draw(seed):
-        key = pltpu.to_pallas_key(jax.random.key(seed, impl="rbg"))
-        return pl.pallas_call(body, in_specs=[pl.BlockSpec(memory_space=pltpu.SMEM)],
-                              out_shape=jax.ShapeDtypeStruct((8, 128), jnp.float32))(key)
+
+def keys_of(seeds):
+    return jax.vmap(lambda seed: jax.random.key(seed, impl="rbg"))(seeds)
+
+
+def keys():
+    """Equal ones draw the same, others do not, and nothing lies outside of 0 to 1."""
+    import jax.numpy as jnp
 
     def function(seeds):
-        first, same, other = map(draw, seeds)
+        first, same, other = (draw(jax.random.key(seed, impl="rbg")) for seed in seeds)
         return jnp.stack([(first == same).all(), (first != other).mean() > 0.9, ((first >= 0) & (first < 1)).all()])
     return function, (jnp.array([7, 7, 8]),), lambda seeds: jnp.ones(3, bool)
+
+
+def keys_in_turn():
+    """The same keys one after another and each on its device: they draw the same."""
+    import jax.numpy as jnp
+    mesh = jax.make_mesh((4,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
+    spec = jax.sharding.PartitionSpec("x")
+
+    def function(seeds):
+        scanned, same = jax.lax.scan(lambda _, key: (None, (draw(key), key)), None, keys_of(seeds))[1]
+        dealt = jax.shard_map(lambda keys: draw(keys[0])[None], mesh=mesh, in_specs=spec, out_specs=spec, check_vma=False)(same)
+        return (scanned == dealt).all((1, 2)), (scanned != scanned[0]).mean((1, 2)) > 0.9
+    return function, (jnp.arange(4),), lambda seeds: (jnp.ones(4, bool), seeds > 0)
 
 
 def controlled():
@@ -294,6 +313,7 @@ KERNELS = {
     "random philox": lambda: bits("philox"),
     "random threefry": lambda: bits("threefry"),
     "random keys": keys,
+    "random keys in turn": keys_in_turn,
     "double": double,
     "double of float64, which JAX makes float32": lambda: double(lambda *dims: numpy.ones(dims)),
     "double of int64": lambda: double(lambda *dims: numpy.arange(dims[0] * dims[1]).reshape(dims)),
@@ -424,6 +444,19 @@ def after_a_refusal():
     return "failed", "interpret mode runs a block twice"
 
 
+def keys_without_values():
+    """Kernels of random keys, which interpret mode does not know, of a key that a kernel gives, and in a scan."""
+    import jax.numpy as jnp
+    from jax.experimental.pallas.ops.tpu import example_kernel
+    from tilesim import pallas
+
+    def function(x):
+        key = jax.random.key(example_kernel.double(x)[0, 0].astype(int), impl="rbg")
+        return jax.lax.scan(lambda key, _: (jax.random.split(key)[0], draw(key)), key, None, length=3)[1]
+    found = pallas.run(function, jnp.ones((8, 128)), time_only=True)
+    return "ran" if len(found.kernels) == 4 else "failed", f"{found.cycles:,} cycles"
+
+
 def no_kernel_alone():
     """What is no kernel by itself is refused in words that say what to do."""
     from jax.experimental import pallas as pl
@@ -462,6 +495,8 @@ def outcomes():
         yield "refusal", *after_a_refusal()
     if len(sys.argv) == 1 or "no kernel alone" in sys.argv:
         yield "no kernel alone", *no_kernel_alone()
+    if len(sys.argv) == 1 or "random keys without values" in sys.argv:
+        yield "random keys without values", *keys_without_values()
     for words in TUTORIAL.findall((ROOT / "docs" / "pallas.md").read_text()):
         yield words, *tutorial(words)
 
