@@ -149,7 +149,8 @@ static void add_side(const cli_breakpoints *b, const ts_condition_side *side, ts
 void cli_breakpoints_list(const cli_breakpoints *b, ts_text *out) {
     for (int i = 0; i < b->count; i++) {
         const ts_breakpoint *at = &b->items[i];
-        ts_text_add(out, "%d  %s%sline %d", i + 1, at->file ? at->file : "", at->file ? ", " : "", at->line);
+        ts_text_add(out, "%d  %s%sline %d", i + 1, at->file ? ts_text_one_line(out->arena, at->file) : "",
+                    at->file ? ", " : "", at->line);
         if (at->condition.test != TS_TEST_NONE) {
             ts_text_add(out, " if ");
             add_side(b, &at->condition.left, out);

@@ -55,8 +55,9 @@ static bool save(ts_error *err, const cli_line *line, const ts_calibration *resu
     const char *path = cli_value(line, "output"), *slash = strrchr(line->operands[0], '/');
     if (path == NULL) return true;
     ts_text file = ts_text_begin(line->arena);
-    const char *source = ts_text_format(line->arena, "calibrate: %.40s, %d rows",
-                                        slash != NULL ? slash + 1 : line->operands[0], result->rows);
+    const char *name = ts_text_one_line(line->arena, slash != NULL ? slash + 1 : line->operands[0]);
+    const char *source = ts_text_format(line->arena, "calibrate: %s, %d rows",
+                                        ts_text_cut(line->arena, name, 40), result->rows);
     return ts_calibration_print(err, line->arena, result, source, &file) &&
            ts_file_save(err, line->arena, path, file.bytes, file.length);
 }
@@ -69,7 +70,7 @@ static bool print(ts_error *err, const cli_line *line, ts_text *out) {
         ts_report_calibration_json(&result, out);
     } else if (cli_reports(line)) {
         ts_report_calibration(&result, out);
-        if (saved != NULL) ts_text_add(out, "\nsaved %s\n", saved);
+        if (saved != NULL) ts_text_add(out, "\nsaved %s\n", ts_text_one_line(out->arena, saved));
     }
     return true;
 }

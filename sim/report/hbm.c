@@ -17,7 +17,7 @@ static double bandwidth_fraction(const ts_hbm_report *r) {
 static int64_t served(const ts_hbm_stats *s) { return s->row_hits + s->row_misses + s->row_conflicts; }
 
 static void add_head(ts_text *out, const ts_hbm_report *r) {
-    ts_text_add(out, "requests      %s: %s of %d bytes, %s bytes\n", r->what,
+    ts_text_add(out, "requests      %s: %s of %d bytes, %s bytes\n", ts_text_one_line(out->arena, r->what),
                 ts_text_grouped(out->arena, r->run.requests), TS_HBM_REQUEST_BYTES,
                 ts_text_grouped(out->arena, r->run.bytes));
     ts_report_machine_line("machine       ", r->machine, out);

@@ -24,7 +24,8 @@ static void add_times(ts_text *out, double times) {
 
 void ts_report_sensitivity(const ts_sweep_sensitivity_view *view, ts_text *out) {
     int count = with_effect(view);
-    ts_text_add(out, "study      %s: %s\n", view->view->study, view->view->table->study->title);
+    ts_text_add(out, "study      %s: %s\n", ts_text_one_line(out->arena, view->view->study),
+                ts_text_one_line(out->arena, view->view->table->study->title));
     ts_text_add(out, "%s against %d figures of the machine, each at half and at twice its value\n\n",
                 view->column, view->changes->count);
     ts_text_add(out, "%-*s %*s %10s %10s %10s\n", FIELD, "figure", VALUE, "is", "elasticity", "at half",
@@ -66,7 +67,7 @@ void ts_report_sensitivity_json(const ts_sweep_sensitivity_view *view, ts_text *
 /* The first line of a question, and what varies. */
 static void add_point(ts_text *out, const ts_sweep_change *c) {
     ts_text_add(out, "%s\n    %.*s on %s\n", c->parameters, (int)strcspn(c->question, "\n"), c->question,
-                c->machine);
+                ts_text_one_line(out->arena, c->machine));
 }
 
 static void add_change(ts_text *out, const ts_sweep_change *c, const char *column) {
@@ -92,7 +93,8 @@ void ts_report_sweep_worst(const ts_sweep_diff *diff, ts_text *out) {
 
 void ts_report_sweep_diff(const ts_sweep_diff_view *view, ts_text *out) {
     const ts_sweep_diff *d = view->diff;
-    ts_text_add(out, "before     %s\nafter      %s\n", view->before, view->after);
+    ts_text_add(out, "before     %s\nafter      %s\n", ts_text_one_line(out->arena, view->before),
+                ts_text_one_line(out->arena, view->after));
     ts_text_add(out, "points     %lld in both: %lld differ; %lld only before, %lld only after",
                 (long long)d->both, (long long)d->change_count, (long long)d->only_before,
                 (long long)d->only_after);

@@ -52,6 +52,31 @@ def names_stay_in_their_line():
 
 
 @test
+def names_of_studies_and_traces_stay_in_theirs():
+    with tempfile.TemporaryDirectory() as folder:
+        study, trace, data = f"{folder}/{BAD}.yaml", f"{folder}/{BAD}.trace", f"{folder}/{BAD}.csv"
+        Path(study).write_text(STUDY)
+        Path(trace).write_text("R 0x40\n")
+        assert f"requests      {folder}/{SHOWN}.trace: 1 of 64 bytes" in check("hbm", trace)
+        old, new = f"{folder}/{BAD}.old.db", f"{folder}/{BAD}.db"
+        for database in (old, new):
+            check("sweep", study, "--db", database)
+        assert f"study      {folder}/{SHOWN}.yaml: one?two\n" in check("sweep", study, "--db", new, "--sensitivity")
+        assert f"before     {folder}/{SHOWN}.old.db\nafter      {folder}/{SHOWN}.db\n" in check("sweep", "--diff", old, new)
+        merged = check("sweep", "--merge", f"{folder}/{BAD}.all.db", old)
+        assert f"{folder}/{SHOWN}.old.db: 2 points added to {folder}/{SHOWN}.all.db\n" in merged
+        shutil.copyfile("tests/data/calibrate.csv", data)
+        for name, told in (("a" * 39 + "\u00e4", "a" * 39 + "\u00e4"), ("a" * 40 + "\u00e4", "a" * 38 + "..")):
+            shutil.copyfile(data, f"{folder}/{name}")
+            fit = Path(folder, "fit.yaml")
+            code, _, err = run("calibrate", f"{folder}/{name}", "-m", "tpu-v4", "--fit", "chip.launch", "-o", str(fit))
+            assert (code, err) == (0, "") and f"calibrate: {told}, " in fit.read_text(), err
+        out = check("calibrate", data, "-m", "tpu-v4", "--fit", "chip.launch", "-o", f"{folder}/{BAD}.fit.yaml")
+        assert f"\nsaved {folder}/{SHOWN}.fit.yaml\n" in out
+        check("show", "machine", f"{folder}/{BAD}.fit.yaml")
+
+
+@test
 def errors_say_where_in_one_line():
     with tempfile.TemporaryDirectory() as folder:
         for ending, words in (("tsim", ["run"]), ("yaml", ["show", "machine"]), ("mlir", ["run"]), ("csv", ["validate", "--data"])):
