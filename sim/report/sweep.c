@@ -9,11 +9,11 @@ enum { GAP = 2, MOST_CHARACTERS = 42, MOST_SHOWN = 24, MOST_ERRORS = 4 };
 
 /* ---- Text ---- */
 
-/* With blanks for line breaks and tabs, which a parameter may hold. */
-static const char *one_line(ts_arena *arena, const char *text) {
+/* In one line, with blanks for line breaks and tabs, which a parameter may hold. */
+static const char *with_blanks(ts_arena *arena, const char *text) {
     char *out = ts_arena_copy_text(arena, text, strlen(text));
     for (char *at = out; (at = strpbrk(at, "\n\r\t")) != NULL;) *at = ' ';
-    return out;
+    return ts_text_one_line(arena, out);
 }
 
 /* Cut to what a cell has room for. */
@@ -21,7 +21,7 @@ static const char *show(ts_arena *arena, const ts_sweep_table *t, int64_t row, i
     const ts_sweep_value *value = ts_sweep_table_cell(t, row, column);
     const char *about = ts_sweep_table_is_estimate(t, row, column) ? "~" : "";
     if (value->kind == TS_SWEEP_TEXT)
-        return ts_text_cut(arena, one_line(arena, value->text), MOST_CHARACTERS);
+        return ts_text_cut(arena, with_blanks(arena, value->text), MOST_CHARACTERS);
     if (value->kind == TS_SWEEP_INTEGER)
         return ts_text_format(arena, "%s%s", about, ts_text_grouped(arena, value->integer));
     return value->kind == TS_SWEEP_REAL ? ts_text_format(arena, "%.6g", value->real) : "-";

@@ -58,6 +58,9 @@ def names_of_studies_and_traces_stay_in_theirs():
         Path(study).write_text(STUDY)
         Path(trace).write_text("R 0x40\n")
         assert f"requests      {folder}/{SHOWN}.trace: 1 of 64 bytes" in check("hbm", trace)
+        values = Path(folder, "values.yaml")
+        values.write_text(STUDY.replace("'1,2'", '["one\\n\\etwo", 2]'))
+        assert "\none ?two " in run("sweep", str(values), "--db", ":memory:")[1]
         old, new = f"{folder}/{BAD}.old.db", f"{folder}/{BAD}.db"
         for database in (old, new):
             check("sweep", study, "--db", database)
