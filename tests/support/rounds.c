@@ -23,7 +23,8 @@ int rounds(int plain, int sanitized) {
 
 int stride(int usual, int sanitized) {
     const char *text = getenv("TS_ROUNDS");
-    if (text) return strcmp(text, "0") == 0 ? sanitized : 1;
+    if (text && strcmp(text, "0") == 0) return sanitized;
+    if (text) return IS_SANITIZED ? usual : 1;
     return IS_SANITIZED ? sanitized : usual;
 }
 

@@ -10,7 +10,7 @@ int rounds(int plain, int sanitized);
 /* The first so many of cases that are always the same. */
 int cases(int all, int sanitized);
 
-/* Every so many-th of cases that are always the same: each in `ninja test-long`. */
+/* Every so many-th of cases that are always the same: each in `ninja test-long`, where ASan has the usual ones. */
 int stride(int usual, int sanitized);
 
 #endif
