@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 /* By ts_error_kind. */
 static const struct {
     const char *label;
@@ -33,10 +35,9 @@ static void copy_cut(char *out, size_t bytes, const char *text) {
     }
 }
 
-/* Control bytes, which move a terminal's cursor. */
 static void hide_controls(char *text) {
     for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 0x7f) *text = '?';
+        if (ts_is_control(*text)) *text = '?';
 }
 
 __attribute__((format(printf, 3, 0))) static void set_message(ts_error *err, ts_error_kind kind,
@@ -77,7 +78,7 @@ static void set_excerpt(ts_error *err, const char *text, size_t start, size_t en
     if (from > start) out = (char *)memcpy(out, "...", 3) + 3;
     err->caret = (int)(out - err->excerpt) + (int)(at - from);
     for (size_t i = from; i < to; i++)
-        *out++ = text[i] == '\t' ? ' ' : (unsigned char)text[i] < ' ' || text[i] == 0x7f ? '?' : text[i];
+        *out++ = text[i] == '\t' ? ' ' : ts_is_control(text[i]) ? '?' : text[i];
     if (to < end) out = (char *)memcpy(out, "...", 3) + 3;
     *out = '\0';
 }

@@ -129,7 +129,7 @@ const char *ts_text_cut(ts_arena *arena, const char *text, int most) {
 const char *ts_text_one_line(ts_arena *arena, const char *name) {
     char *line = NULL;
     for (size_t i = 0; name[i]; i++) {
-        if ((unsigned char)name[i] >= ' ' && name[i] != 0x7f) continue;
+        if (!ts_is_control(name[i])) continue;
         if (!line) line = ts_arena_copy_text(arena, name, strlen(name));
         line[i] = '?';
     }

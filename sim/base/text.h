@@ -51,6 +51,8 @@ void ts_text_end_line(ts_text *text, size_t begin, const char *words);
 
 static inline bool ts_is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 static inline bool ts_is_digit(int c) { return c >= '0' && c <= '9'; }
+/* Of ASCII: what may move a terminal's cursor. */
+static inline bool ts_is_control(char c) { return (unsigned char)c < ' ' || c == 0x7f; }
 /* Of a hexadecimal digit; 16: it is none. */
 static inline int ts_hex_value(int c) {
     if (ts_is_digit(c)) return c - '0';

@@ -114,7 +114,7 @@ static void store(const ts_field *field, void *at, int64_t value) {
 
 static bool is_printable(const char *text) {
     for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 0x7f) return false;
+        if (ts_is_control(*text)) return false;
     return true;
 }
 
