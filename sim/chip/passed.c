@@ -58,6 +58,6 @@ void passed_count(const passed *p, const ts_dma_machine *machine, ts_hbm_stats *
         ts_members_add(stats, &of_cycles, ts_hbm_stats_members, p->passed.cycles, p->simulated.cycles);
     const ts_hbm_config *hbm = machine->hbm;
     int64_t end = ts_clock_convert(p->cycle, machine->core_khz, ts_hbm_tick_khz(hbm));
-    int64_t all = ts_max(end, stats->end_cycle) * hbm->stacks * hbm->channels * hbm->pseudo_channels;
+    int64_t all = ts_max(end, stats->end_cycle) * ts_hbm_bus_count(hbm);
     stats->open_cycles = ts_min(stats->open_cycles, all);
 }

@@ -9,8 +9,8 @@ static void learn_refresh(traffic *t) {
     if (hbm->refresh != TS_HBM_REFRESH_ALL_BANK) return;
     int64_t ticks = (int64_t)hbm->timing.t_refi * hbm->ticks_per_ck;
     t->interval = ts_clock_convert(ticks, ts_hbm_tick_khz(hbm), t->machine->core_khz);
-    t->interval_bytes = (int64_t)hbm->timing.t_refi / hbm->timing.n_bl * hbm->burst_bytes * hbm->stacks *
-                        hbm->channels * hbm->pseudo_channels;
+    t->interval_bytes =
+        (int64_t)hbm->timing.t_refi / hbm->timing.n_bl * hbm->burst_bytes * ts_hbm_bus_count(hbm);
 }
 
 traffic *traffic_new(ts_arena *arena, const ts_dma_machine *machine, bool exact) {
