@@ -104,6 +104,16 @@
     NUMBER("b1", lane, "index")                                                                              \
     NUMBER("e0", row_end, "index") NUMBER("e1", lane_end, "index") MASK("b0", "b1", "e0", "e1")
 
+/* %a: words under 700, %b: under 900. */
+#define TWO_MASKS                                                                                            \
+    ALL("i", "700", V)                                                                                       \
+    ALL("j", "900", V) IS("a", "arith.cmpi", "2", "v", "i", V, M) IS("b", "arith.cmpi", "2", "v", "j", V, M)
+#define PACKED_AT(positions)                                                                                 \
+    "%c = \"tpu.pack_vmsk\"(%a, %b) <{positions = array<i32: " positions ">}> : (" M ", " M ") -> " M2 "\n"
+/* -1 in the halves that %c has. */
+#define OF_HALVES                                                                                            \
+    ALL("all", "-1", H) ALL("none", "0", H) SELECT("z", "c", "all", "none", M2, H) AS_WORDS("z", H)
+
 enum { SAMPLES = 6 };
 static const int samples[SAMPLES] = {0, 1, 2, 3, 130, 1023};
 
@@ -390,45 +400,22 @@ static const struct {
     FAILS(REDUCE("r", "product", "1", "v", V), "of this kind"),
     FAILS(BYTES REDUCE("r", "sum", "1", "b", B), "of this type"),
     /* Masks of packed rows from masks of words. */
-    GIVES(ALL("i", "700", V) ALL("j", "900", V) IS("a", "arith.cmpi", "2", "v", "i", V, M)
-              IS("b", "arith.cmpi", "2", "v", "j", V, M) PACK("a, %b", M ", " M, M2) ALL("all", "-1", H)
-                  ALL("none", "0", H) SELECT("z", "c", "all", "none", M2, H) AS_WORDS("z", H),
-          0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffff),
+    GIVES(TWO_MASKS PACK("a, %b", M ", " M, M2) OF_HALVES, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff,
+          0xffffffff, 0xffff),
     GIVES(ALL("i", "700", V) ALL("j", "900", V) IS("a", "arith.cmpi", "2", "v", "i", V, M) IS(
               "b", "arith.cmpi", "2", "v", "j", V, M) PACK("a, %b, %a, %b", M ", " M ", " M ", " M, M4)
               ALL("all", "-1", B) ALL("none", "0", B) SELECT("z", "c", "all", "none", M4, B) AS_WORDS("z", B),
           0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffff, 0xffffff),
-    GIVES(ALL("i", "700", V) ALL("j", "900", V) IS("a", "arith.cmpi", "2", "v", "i", V, M)
-              IS("b", "arith.cmpi", "2", "v", "j", V,
-                 M) "%c = \"tpu.pack_vmsk\"(%a, %b) <{positions = array<i32: 0, 1>}> : (" M ", " M ") -> " M2
-                    "\n" ALL("all", "-1", H) ALL("none", "0", H) SELECT("z", "c", "all", "none", M2, H)
-                        AS_WORDS("z", H),
-          0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffff),
-    FAILS(ALL("i", "700", V) ALL("j", "900", V) IS("a", "arith.cmpi", "2", "v", "i", V, M)
-              IS("b", "arith.cmpi", "2", "v", "j", V,
-                 M) "%c = \"tpu.pack_vmsk\"(%a, %b) <{positions = array<i32: 1, 0>}> : (" M ", " M ") -> " M2
-                    "\n" ALL("all", "-1", H) ALL("none", "0", H) SELECT("z", "c", "all", "none", M2, H)
-                        AS_WORDS("z", H),
+    GIVES(TWO_MASKS PACKED_AT("0, 1") OF_HALVES, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff,
+          0xffff),
+    FAILS(TWO_MASKS PACKED_AT("1, 0") OF_HALVES, "of these shapes"),
+    FAILS(TWO_MASKS PACKED_AT("0") OF_HALVES, "of these shapes"),
+    FAILS(TWO_MASKS PACKED_AT("0, 1, 2") OF_HALVES, "of these shapes"),
+    FAILS(TWO_MASKS PACK("a, %b, %a", M ", " M ", " M, M2) ALL("all", "-1", H) ALL("none", "0", H)
+              SELECT("z", "c", "all", "none", M2, H) AS_WORDS("z", H),
           "of these shapes"),
-    FAILS(ALL("i", "700", V) ALL("j", "900", V) IS("a", "arith.cmpi", "2", "v", "i", V, M)
-              IS("b", "arith.cmpi", "2", "v", "j", V,
-                 M) "%c = \"tpu.pack_vmsk\"(%a, %b) <{positions = array<i32: 0>}> : (" M ", " M ") -> " M2
-                    "\n" ALL("all", "-1", H) ALL("none", "0", H) SELECT("z", "c", "all", "none", M2, H)
-                        AS_WORDS("z", H),
-          "of these shapes"),
-    FAILS(ALL("i", "700", V) ALL("j", "900", V) IS("a", "arith.cmpi", "2", "v", "i", V, M)
-              IS("b", "arith.cmpi", "2", "v", "j", V,
-                 M) "%c = \"tpu.pack_vmsk\"(%a, %b) <{positions = array<i32: 0, 1, 2>}> : (" M ", " M
-                    ") -> " M2 "\n" ALL("all", "-1", H) ALL("none", "0", H)
-                        SELECT("z", "c", "all", "none", M2, H) AS_WORDS("z", H),
-          "of these shapes"),
-    FAILS(ALL("i", "700", V) ALL("j", "900", V) IS("a", "arith.cmpi", "2", "v", "i", V, M)
-              IS("b", "arith.cmpi", "2", "v", "j", V, M) PACK("a, %b, %a", M ", " M ", " M, M2) ALL(
-                  "all", "-1", H) ALL("none", "0", H) SELECT("z", "c", "all", "none", M2, H) AS_WORDS("z", H),
-          "of these shapes"),
-    FAILS(ALL("i", "700", V) ALL("j", "900", V) IS("a", "arith.cmpi", "2", "v", "i", V, M)
-              IS("b", "arith.cmpi", "2", "v", "j", V, M) PACK("a, %b", M ", " M, M4) ALL("all", "-1", B)
-                  ALL("none", "0", B) SELECT("z", "c", "all", "none", M4, B) AS_WORDS("z", B),
+    FAILS(TWO_MASKS PACK("a, %b", M ", " M, M4) ALL("all", "-1", B) ALL("none", "0", B)
+              SELECT("z", "c", "all", "none", M4, B) AS_WORDS("z", B),
           "of these shapes"),
     /* Several vregs as one vector. */
     GIVES("%p = \"tpu.roll_vectors\"(%v, %two) : (" V ", " V
