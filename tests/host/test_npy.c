@@ -9,26 +9,8 @@
 #include "host/npy.h"
 #include "layout/convert.h"
 #include "tests/support/cmocka.h"
+#include "tests/support/host_array.h"
 #include "tests/support/temporary.h"
-
-/* "f32[2,3] 0 1 2 3 4 5" */
-static const char *show(ts_arena *arena, const ts_host_array *array) {
-    ts_text text = ts_text_begin(arena);
-    ts_host_array_print(array, &text);
-    size_t bytes = (size_t)ts_dtype_get(array->dtype)->stored_bits / 8;
-    for (size_t at = 0; at < array->length; at += bytes) {
-        uint64_t bits = 0;
-        float real = 0;
-        memcpy(&bits, array->bytes + at, bytes < 8 ? bytes : 8);
-        if (ts_dtype_has_value(array->dtype)) {
-            ts_text_add(&text, " %g", ts_element_to_double(array->dtype, bits));
-        } else {
-            memcpy(&real, array->bytes + at, 4);
-            ts_text_add(&text, " %g", (double)real);
-        }
-    }
-    return text.bytes;
-}
 
 static const struct {
     const char *file, *array;
@@ -67,7 +49,7 @@ static void numpys_files(void **state) {
         char path[256];
         snprintf(path, sizeof path, "tests/data/npy/%s.npy", good[i].file);
         if (!ts_host_load(&err, arena, path, NULL, &array)) fail_msg("%s: %s", path, err.message);
-        assert_string_equal(show(arena, &array), good[i].array);
+        assert_string_equal(host_array_text(arena, &array), good[i].array);
         ts_arena_free(arena);
     }
 }
@@ -302,24 +284,9 @@ static void saved_files_are_numpys(void **state) {
 }
 
 static void every_type_comes_back(void **state) {
-    for (int dtype = 0; dtype < TS_DTYPE_COUNT; dtype++) {
-        if (ts_dtype_get((ts_dtype)dtype)->stored_bits == 0) continue;
-        ts_arena *arena = ts_arena_new();
-        ts_error err = {0};
-        ts_host_array array, back;
-        char path[TEMPORARY_PATH];
-        temporary_path(path, "every.npy");
-        const int64_t dims[] = {3, 1, 2};
-        assert_true(ts_host_array_init(&err, arena, (ts_dtype)dtype, 3, dims, &array));
-        for (size_t i = 0; i < array.length; i++) array.bytes[i] = (uint8_t)(i * 37);
-        assert_true(ts_host_save(&err, arena, path, &array));
-        ts_host_expect expect = {true, true, (ts_dtype)dtype, 3, dims, 0};
-        if (!ts_host_load(&err, arena, path, &expect, &back)) fail_msg("%s", err.message);
-        assert_int_equal(back.dtype, dtype);
-        assert_memory_equal(back.bytes, array.bytes, array.length);
-        assert_int_equal(remove(path), 0);
-        ts_arena_free(arena);
-    }
+    char path[TEMPORARY_PATH];
+    temporary_path(path, "every.npy");
+    check_every_type(path, path);
 }
 
 static void the_digits(void **state) {
@@ -361,7 +328,7 @@ static void elements_of_any_size_in_fortran_order(void **state) {
             ((char *)(uintptr_t)file.text)[10 + strlen(header) + (k % 3 * 2 + k / 3) * rows[i].bytes] =
                 (char)k;
         assert_true(ts_npy_parse(&err, arena, &file, NULL, &array));
-        assert_string_equal(show(arena, &array), rows[i].array);
+        assert_string_equal(host_array_text(arena, &array), rows[i].array);
         ts_arena_free(arena);
     }
 }

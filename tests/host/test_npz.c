@@ -10,24 +10,12 @@
 #include "base/text.h"
 #include "layout/convert.h"
 #include "tests/support/cmocka.h"
+#include "tests/support/host_array.h"
 #include "tests/support/temporary.h"
 
 static char path_space[TEMPORARY_PATH];
 
 static const char *in_folder(const char *name) { return temporary_path(path_space, name); }
-
-/* "f32[2,3] 0 1 2 3 4 5" */
-static const char *show(ts_arena *arena, const ts_host_array *array) {
-    ts_text text = ts_text_begin(arena);
-    ts_host_array_print(array, &text);
-    size_t bytes = (size_t)ts_dtype_get(array->dtype)->stored_bits / 8;
-    for (size_t at = 0; at < array->length; at += bytes) {
-        uint64_t bits = 0;
-        memcpy(&bits, array->bytes + at, bytes);
-        ts_text_add(&text, " %g", ts_element_to_double(array->dtype, bits));
-    }
-    return text.bytes;
-}
 
 #define NUMPYS "tests/data/npy/"
 #define VALUES "[2,3] 0 1 2 3 4 5"
@@ -59,7 +47,7 @@ static void numpys_files(void **state) {
         ts_host_array array;
         ts_host_expect expect = {.limit_bytes = rows[i].limit_bytes};
         bool ok = ts_host_load(&err, arena, rows[i].path, &expect, &array);
-        assert_string_equal(ok ? show(arena, &array) : err.message, rows[i].array);
+        assert_string_equal(ok ? host_array_text(arena, &array) : err.message, rows[i].array);
         ts_arena_free(arena);
     }
 }
@@ -98,7 +86,7 @@ static const char *load_bytes(ts_arena *arena, const char *bytes, size_t length)
     ts_host_array array;
     assert_true(ts_file_save(&err, arena, in_folder("damaged.npz"), bytes, length));
     bool ok = ts_host_load(&err, arena, in_folder("damaged.npz:x"), NULL, &array);
-    if (ok) return show(arena, &array);
+    if (ok) return host_array_text(arena, &array);
     const char *file = strstr(err.message, "damaged.npz");
     return ts_text_format(arena, "%s", file ? file : err.message);
 }
@@ -227,24 +215,8 @@ static void fields_of_others_are_passed_over(void **state) {
 }
 
 static void every_type_comes_back(void **state) {
-    for (int dtype = 0; dtype < TS_DTYPE_COUNT; dtype++) {
-        if (ts_dtype_get((ts_dtype)dtype)->stored_bits == 0) continue;
-        ts_arena *arena = ts_arena_new();
-        ts_error err = {0};
-        ts_host_array array, back;
-        const int64_t dims[] = {3, dtype % 3, 2};
-        assert_true(ts_host_array_init(&err, arena, (ts_dtype)dtype, 3, dims, &array));
-        for (size_t i = 0; i < array.length; i++) array.bytes[i] = (uint8_t)(i * 37);
-        assert_true(ts_host_save(&err, arena, in_folder("every.npz:a/b"), &array));
-        ts_host_expect expect = {true, true, (ts_dtype)dtype, 3, dims, 0};
-        if (!ts_host_load(&err, arena, in_folder("every.npz:a/b"), &expect, &back))
-            fail_msg("%s", err.message);
-        assert_int_equal(back.dtype, dtype);
-        assert_memory_equal(back.bytes, array.bytes, array.length);
-        assert_true(ts_host_load(&err, arena, in_folder("every.npz"), &expect, &back));
-        assert_int_equal(remove(in_folder("every.npz")), 0);
-        ts_arena_free(arena);
-    }
+    char path[TEMPORARY_PATH];
+    check_every_type(temporary_path(path, "every.npz:a/b"), in_folder("every.npz"));
 }
 
 static int begun, with_arena;
