@@ -5,7 +5,7 @@
   ./configure.py demo     the same, then build and run an example
   ./configure.py test     the same, with what some tests alone need; then build and run every test, in release and under ASan + UBSan
   ./configure.py jax      only make build/venv-jax: Python with JAX and libtpu, for tilesim.jax and its tests (1.2 GB)
-  ./configure.py --check  exit 1 where the layers, circles of files or the targets of build.ninja are not as they must be; changes nothing
+  ./configure.py --check  exit 1 where the layers, circles of includes or the targets of build.ninja are not as they must be; changes nothing
   --no-install            only print the command that would install what is missing
 """
 import argparse
@@ -309,16 +309,11 @@ def layer_faults():
     return faults
 
 
-# A function or a table that a .c file defines for others: its name, at the left margin and without `static`.
-DEFINED = re.compile(r"^(?!static\b|typedef\b|extern\b|return\b|else\b)[A-Za-z_][\w *]*?[ *]+(\w+)(?:\s*\([^;{}]*\)\s*\{|(?:\[[^]]*\])*\s*=)", re.MULTILINE)
-ASIDE = re.compile(r'/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)  # comments and texts
-
-
-def uses(folder):
-    """{file: the files of its folder that define what it names}, of .c files."""
-    texts = {path.name: ASIDE.sub(" ", path.read_text(errors="replace")) for path in sorted(folder.glob("*.c"))}
-    owner = {name: file for file, text in texts.items() for name in DEFINED.findall(text)}
-    return {file: {owner[word] for word in re.findall(r"\w+", text) if word in owner} - {file} for file, text in texts.items()}
+def includes(path):
+    """The files of its folder that a file includes."""
+    own = path.parent.relative_to(ROOT).as_posix().removeprefix("sim/")
+    named = re.findall(r'^\s*#\s*include\s*"(?:%s/)?([a-z0-9_]+[.][a-z]+)"' % re.escape(own), path.read_text(errors="replace"), re.MULTILINE)
+    return {path.with_name(name) for name in named}
 
 
 def in_circles(graph):
@@ -332,9 +327,10 @@ def in_circles(graph):
 
 
 def circle_faults():
-    """Folders of sim/ whose files use each other in a circle."""
-    circles = {layer: in_circles(uses(ROOT / "sim" / layer)) for layer in LAYERS}
-    return [f"sim/{layer}: these use each other in a circle: {' '.join(circle)}" for layer, circle in circles.items() if circle]
+    """Files of a folder that include each other in a circle. Which call each other: tests/cli/test_configure.py asks the objects."""
+    paths = sorted([*ROOT.glob("include/**/*.h"), *ROOT.glob("sim/**/*.[chdi]*")])
+    circle = in_circles({path: includes(path) & {*paths} for path in paths})
+    return ["these include each other in a circle: " + " ".join(path.relative_to(ROOT).as_posix() for path in circle)] if circle else []
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -3,32 +3,9 @@
 
 #include "lower.h"
 
-int begin_block(lowering *l) { return mosaic_begin_block(&l->code, l->depth); }
-
-ts_instruction *lower_branch(lowering *l, ts_opcode opcode, int count, ts_operand a, ts_operand b) {
-    ts_operand operands[3] = {a, b};
-    operands[count] = (ts_operand){TS_OPERAND_LABEL, {.label = -1}};
-    emit(l, opcode, count + 1, operands);
-    mosaic_block *block = &l->code.blocks.items[l->code.blocks.count - 1];
-    return &block->list.items[block->list.count - 1];
-}
-
-void aim_branch(ts_instruction *branch, int block) {
-    branch->operands[branch->operand_count - 1].as.label = block;
-}
-
-branch_position last_branch(lowering *l) {
-    int block = l->code.blocks.count - 1;
-    return (branch_position){block, l->code.blocks.items[block].list.count - 1};
-}
-
-void aim_at(lowering *l, branch_position p, int block) {
-    aim_branch(&l->code.blocks.items[p.block].list.items[p.index], block);
-}
-
 /* ---- Values that are chosen at run time ---- */
 
-/* Registers of the kinds of v; `masks`: a number of it stands for a mask. */
+/* Registers of the kinds of v; where `type` is one of masks, a number stands for a mask. */
 static value registers_for(lowering *l, const value *v, const mlir_type *type) {
     ts_operand *parts = TS_NEW_ARRAY(l->arena, ts_operand, v->count + 1);
     for (int i = 0; i < v->count; i++) {

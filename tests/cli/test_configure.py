@@ -1,4 +1,4 @@
-"""configure.py: upward includes and circles of files are refused, so are targets of build.ninja that nothing makes."""
+"""configure.py: upward includes and circles are refused, so are targets of build.ninja that nothing makes."""
 import contextlib
 import importlib.util
 import io
@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import expect, main, release_test
+from cli import BUILD, expect, main, release_test
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -59,21 +59,30 @@ def unknown_layer():
 
 
 @release_test
-def circles_of_files():
-    """Files of a folder that use each other, directly or by a third: not their own, static or commented names."""
-    low = "int low(int x) {\n    return x;\n}\nconst int table[] = {1};\n"
-    high = "#include \"low.h\"\nstatic int own(int x) { return x; }\n\nbool high(int x,\n          int y) {\n    return own(low(x)) < y;\n}\n"
-    third = "int third(void) {\n    return high(1, 2);\n}\n"
-    harmless = "/* third() */ static int a = 1;\nconst char *own_text(void) { return \"high\" ; }\nint other(int own) { return own; }\n"
-    fine = {"sim/memory/low.c": low + harmless, "sim/memory/high.c": high, "sim/memory/third.c": third}
+def circles_of_includes():
+    low, high = '/* #include "high.h" */\nint low;\n', '#include "memory/low.h"\n#include "base/high.h"\n'
+    fine = {"sim/memory/low.h": low, "sim/memory/high.h": high, "sim/base/high.h": "", "sim/memory/a.c": '#include "high.h"\n'}
     checked(fine, 0, "")
-    checked({**fine, "sim/memory/third.c": third + "int last(void) { return table[0]; }\n"}, 0, "")
-    checked({**fine, "sim/memory/low.c": low + "int back(void) { return third(); }\n"}, 1,
-            "sim/memory: these use each other in a circle: high.c low.c third.c\n")
-    checked({**fine, "sim/memory/high.c": high + "const int *const of = names;\n",
-             "sim/memory/low.c": low + "int back(void) { return *of; }\n"}, 1,
-            "sim/memory: these use each other in a circle: high.c low.c\n")
-    checked({"sim/host/a.c": "int a(void) { return b(); }\n", "sim/layout/b.c": "int b(void) { return a(); }\n"}, 0, "")
+    checked({**fine, "sim/memory/low.h": low + '  # include "rows.def"\n', "sim/memory/rows.def": '#include "high.h"\n'}, 1,
+            "these include each other in a circle: sim/memory/high.h sim/memory/low.h sim/memory/rows.def\n")
+
+
+@release_test
+def circles_of_files():
+    """No two files of sim/ need each other, directly or by a third, for what their objects need and have."""
+    configure = loaded()
+    made = {BUILD / "obj" / path.relative_to(ROOT).with_suffix(".o"): path for path in sorted(Path(ROOT, "sim").rglob("*.c"))}
+    objects = {str(file): path for file, path in made.items() if file.exists()}  # not those of MPI where there is none
+    listed = subprocess.run(["nm", "-A", *objects], capture_output=True, text=True, check=True).stdout
+    symbols = [(line.split(":")[0], line.split()[-2], line.split()[-1]) for line in listed.splitlines()]
+    owner = {name: file for file, kind, name in symbols if kind in "TDBRVWC"}
+    needs = {file: set() for file in objects}
+    for file, kind, name in symbols:
+        if kind == "U" and name in owner:
+            needs[file].add(owner[name])
+    assert len(objects) > 400 and sum(map(len, needs.values())) > 2000, "objects are read"
+    circle = [objects[file].relative_to(ROOT).as_posix() for file in configure.in_circles(needs)]
+    assert not circle, circle
 
 
 @release_test
