@@ -147,12 +147,6 @@ double ts_element_to_double(ts_dtype dtype, uint64_t bits) {
     return value;
 }
 
-uint64_t ts_element_from_double(ts_dtype dtype, double value) {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return ts_element_convert(TS_DTYPE_F64, bits, dtype);
-}
-
 #if !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) /* gcc vectorises such loops only at -O3 */
 #pragma GCC optimize("O3")
 #endif

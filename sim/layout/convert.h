@@ -26,7 +26,6 @@ bool ts_convert_possible(ts_dtype from, ts_dtype to);
 /* One element, its bits in the low stored_bits (or value_bits) of the word. */
 uint64_t ts_element_convert(ts_dtype from, uint64_t bits, ts_dtype to);
 double ts_element_to_double(ts_dtype dtype, uint64_t bits); /* exact but for s64 and u64 beyond 2^53 */
-uint64_t ts_element_from_double(ts_dtype dtype, double value);
 
 /* `count` elements of stored_bits each, little endian, any alignment, not overlapping. False when not
  * possible. */

@@ -1,6 +1,7 @@
 /* Inputs without a file against a naive definition, and tensors stored and fetched a part at a time. */
 #include <string.h>
 
+#include "tests/support/elements.h"
 #include "tests/support/test.h"
 #include "base/text.h"
 #include "host/fill.h"
@@ -19,8 +20,7 @@ static uint64_t element(const ts_tensor_use *use, ts_dtype dtype, int64_t first,
     if (use->fill == TS_FILL_IOTA) return ts_element_convert(TS_DTYPE_S64, (uint64_t)i, dtype);
     if (use->fill == TS_FILL_ZEROS) return 0;
     if (ts_dtype_get(dtype)->class == TS_CLASS_FLOAT)
-        return ts_element_from_double(dtype,
-                                      use->low + (use->high - use->low) * ((double)(r >> 40) * 0x1p-24));
+        return element_from_double(dtype, use->low + (use->high - use->low) * ((double)(r >> 40) * 0x1p-24));
     return ts_element_convert(TS_DTYPE_S64, (uint64_t)(first + (int64_t)(r % (uint64_t)count)), dtype);
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/support/elements.h"
 #include "tests/support/rounds.h"
 #include "host/reference_loops.h"
 #include "base/text.h"
@@ -723,7 +724,7 @@ static void cast_equals_conversion(void **state) {
                                               &name, 1, &value));
             for (int i = 0; i < 1 << 16; i += stride(1, 37)) {
                 double exact = ts_element_to_double(source.dtype, (uint64_t)i) * 1.0009765625;
-                double got = ts_element_to_double((ts_dtype)to, ts_element_from_double((ts_dtype)to, exact));
+                double got = ts_element_to_double((ts_dtype)to, element_from_double((ts_dtype)to, exact));
                 bool is_zero_nan =
                     type->class == TS_CLASS_FLOAT && type->format && !type->format->has_nan && isnan(exact);
                 if (is_zero_nan) continue; /* a type without NaN makes it a zero; the reference keeps it */

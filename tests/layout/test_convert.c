@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/elements.h"
 #include "tests/support/rounds.h"
 #include "layout/convert.h"
 #include "tests/support/cmocka.h"
@@ -187,7 +188,7 @@ static void doubles_between_neighbours(void **state) {
                 double value = k < 3 ? values[k] : -values[k - 3];
                 uint64_t bits;
                 memcpy(&bits, &value, sizeof bits);
-                assert_int_equal(ts_element_from_double(floats[i].dtype, value),
+                assert_int_equal(element_from_double(floats[i].dtype, value),
                                  expected_code(&floats[i], value));
                 check_value(TS_DTYPE_F64, bits, value, false);
             }
