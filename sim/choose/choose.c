@@ -244,7 +244,7 @@ static bool choose(ts_error *err, choose_pricer *p, ts_choose_result *result) {
     count = merge_alike(list, count);
     for (int i = 0; i < count; i++)
         list[i].is_tie = list[i].priced && list[i].cycles <= choose_with_tie(list[0].cycles);
-    result->extended_bytes = p->core.extended_bytes;
+    result->block_bytes = p->core.block_bytes;
     result->estimated = p->extends || (p->program && !request->exact);
     result->candidates = list;
     result->candidate_count = count;

@@ -42,7 +42,7 @@ typedef struct {
     const ts_define *defines;
     int define_count;
     bool combine;      /* also tiles with '*', which no compiler makes yet */
-    bool exact;        /* simulate every access of every size; extend only kernels of blocks */
+    bool exact;        /* simulate every access of every size */
     bool exhaustive;   /* price all: nothing is cut by its bound */
     bool moves_fields; /* move the machine's assumed figures */
     void (*progress)(void *self, int64_t done, int64_t of); /* NULL: none */
@@ -78,10 +78,9 @@ typedef struct {
     const ts_shape *tensor; /* as it is, or was given */
     int64_t logical_bytes;  /* of its data, by the layout that packs them most */
     int64_t enumerated, priced, cut;
-    int64_t unfit;          /* layouts with which the tensor does not fit in its memory */
-    int64_t extended_bytes; /* larger tensors are computed with in blocks of so many bytes: one was run; 0:
-                               none */
-    bool estimated;         /* prices were sampled or extended */
+    int64_t unfit;       /* layouts with which the tensor does not fit in its memory */
+    int64_t block_bytes; /* larger tensors are computed with in blocks of so many bytes; 0: there are none */
+    bool estimated;      /* prices were sampled or extended */
     int candidate_count;
     const ts_candidate *candidates; /* the best first; those that were cut last, by their bounds */
     int flip_count, fields_moved;   /* fields_moved: with both values that their ranges allow */

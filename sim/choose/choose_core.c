@@ -1,7 +1,7 @@
 /* What a use of a tensor costs the core: kernels of it, in the assembly that programs are in, run on the
  * model of the core with as many vregs as the tensor has. One that takes more than half of VMEM comes in
- * blocks of that size: then a block is run, and the time extended. Where the summed dim lies decides which
- * kernel: vregs are added to vregs as long as possible, then one vreg's sublanes or lanes are. */
+ * blocks of that size, one after another. Where the summed dim lies decides which kernel: vregs are added to
+ * vregs as long as possible, then one vreg's sublanes or lanes are. */
 #include <stdio.h>
 #include <string.h>
 
@@ -196,19 +196,36 @@ static bool run(ts_error *err, const ts_machine *machine, const ts_text *text, i
 }
 
 /* The cycles of a kernel, run unless it was before. */
-static bool find_cycles(ts_error *err, choose_core *core, choose_kernel_run *what) {
+static bool find_cycles(ts_error *err, choose_core *core, const choose_kernel_run *what, int64_t *cycles) {
     for (int i = 0; i < core->run_count; i++) {
         const choose_kernel_run *known = &core->runs[i];
         if (known->kernel != what->kernel || known->packing != what->packing || known->sums != what->sums ||
             known->added != what->added)
             continue;
-        what->cycles = known->cycles;
+        *cycles = known->cycles;
         return true;
     }
     ts_text text = ts_text_begin(core->arena);
     if (!choose_write_kernel(err, &text, core, what)) return false;
-    if (!run(err, core->machine, &text, &what->cycles)) return false;
-    *TS_APPEND(core->arena, core->runs, core->run_count) = *what;
+    if (!run(err, core->machine, &text, cycles)) return false;
+    choose_kernel_run *new = TS_APPEND(core->arena, core->runs, core->run_count);
+    *new = *what;
+    new->cycles = *cycles;
+    return true;
+}
+
+/* A tensor's blocks one after another: whole ones, and at the end of either direction what is left. */
+static bool add_blocks(ts_error *err, choose_core *core, const choose_kernel_run *all,
+                       const choose_kernel_run *block, int64_t *cycles) {
+    for (int end = 0; end < 4; end++) {
+        choose_kernel_run one = *block;
+        int64_t count[2] = {all->sums / block->sums, all->added / block->added}, each;
+        if (end & 1) one.sums = all->sums % block->sums, count[0] = 1;
+        if (end & 2) one.added = all->added % block->added, count[1] = 1;
+        if (one.sums == 0 || one.added == 0) continue;
+        if (!find_cycles(err, core, &one, &each)) return false;
+        *cycles += count[0] * count[1] * each;
+    }
     return true;
 }
 
@@ -283,16 +300,11 @@ bool choose_core_cycles(ts_error *err, choose_core *core, const ts_shape *shape,
     if (vregs == 0) return arithmetic_of(err, core->dtype) != NULL;
     if (what.added > vregs) what.added = vregs;
     what.sums = ts_ceil_div(vregs, what.added);
-    int64_t all = what.sums;
+    const choose_kernel_run all = what;
     fit_block(&what, block_vregs(core->machine));
-    if (!find_cycles(err, core, &what)) return false;
-    int64_t done = what.sums * what.added;
-    *cycles = what.cycles;
-    if (what.sums < all || done < vregs) {
-        *cycles = (int64_t)((__int128)what.cycles * vregs / done);
-        core->extended_bytes = block_vregs(core->machine) * VREG_BYTES;
-    }
-    return true;
+    if (what.sums < all.sums || what.added < all.added)
+        core->block_bytes = block_vregs(core->machine) * VREG_BYTES;
+    return add_blocks(err, core, &all, &what, cycles);
 }
 
 /* Every vreg is loaded once. */

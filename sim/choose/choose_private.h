@@ -33,8 +33,7 @@ typedef struct {
     ts_dtype dtype;
     choose_kernel_run *runs;
     int run_count;
-    int64_t extended_bytes; /* a tensor was larger than the blocks of so many bytes that kernels are run on;
-                               0: none */
+    int64_t block_bytes; /* a tensor was larger than the blocks that kernels are run on; 0: none */
 } choose_core;
 
 /* What the core takes for one use of a shape; what it cannot compute with is not modelled. */

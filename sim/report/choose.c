@@ -51,11 +51,11 @@ static void add_head(const ts_choose_result *r, ts_text *out) {
     if (r->unfit > 0)
         ts_text_add(out, ", %s do not fit in its memory", ts_text_grouped(out->arena, r->unfit));
     if (r->estimated) ts_text_add(out, "\nprices     ~ sampled or extended; --exact simulates every access");
-    if (r->extended_bytes > 0)
+    if (r->block_bytes > 0)
         ts_text_add(out,
                     "\n           sums and passes of those above %s bytes,\n"
-                    "           half of vmem: of one block, extended to all",
-                    ts_text_grouped(out->arena, r->extended_bytes));
+                    "           half of vmem: block by block",
+                    ts_text_grouped(out->arena, r->block_bytes));
     ts_text_add(out, "\n\n");
 }
 
@@ -180,7 +180,7 @@ void ts_report_choose_json(const ts_choose_result *r, const ts_choose_view *view
     ts_json_int(&json, "cut", r->cut);
     ts_json_int(&json, "unfit", r->unfit);
     ts_json_bool(&json, "estimated", r->estimated);
-    ts_json_int(&json, "extended_above_bytes", r->extended_bytes);
+    ts_json_int(&json, "block_bytes", r->block_bytes);
     ts_json_int(&json, "tie_percent", TS_CHOOSE_TIE_PERCENT);
     ts_json_array(&json, "candidates");
     for (int i = 0; i < r->candidate_count; i++) add_json_candidate(r, &r->candidates[i], &json);

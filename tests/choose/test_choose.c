@@ -647,7 +647,7 @@ static void kernels_fit_the_layout(void **state) {
         if (strcmp(limiter, kernels[i].limiter) != 0) fail_msg("row %zu: %s", i, limiter);
         assert_true(cycles >= choose_core_bound(&core, parse_shape(arena, kernels[i].shape)));
     }
-    assert_int_equal(core.extended_bytes, 0);
+    assert_int_equal(core.block_bytes, 0);
 }
 
 /* Twice as much takes twice as long, but for what a kernel begins and ends with; from half of VMEM on exactly. */
@@ -666,11 +666,11 @@ static void kernels_take_their_vregs(void **state) {
             if (two < 1.9 * one || two > 2.1 * one) fail_msg("%s: %f, %f", sizes[i][0], one, two);
         }
     }
-    assert_int_equal(core.extended_bytes, 0);
+    assert_int_equal(core.block_bytes, 0);
     int64_t half = cycles_of(&core, "f32[131072,128]{1,0:T(8,128)}", -1, &limiter);
-    assert_int_equal(core.extended_bytes, 0);
+    assert_int_equal(core.block_bytes, 0);
     assert_int_equal(cycles_of(&core, "f32[524288,128]{1,0:T(8,128)}", -1, &limiter), 4 * half);
-    assert_int_equal(core.extended_bytes, 64 << 20);
+    assert_int_equal(core.block_bytes, 64 << 20);
     assert_int_equal(choose_core_bound(&core, parse_shape(arena, "f32[131072,128]{1,0:T(8,128)}")),
                      ts_ceil_div(16384, machine->core.limits.slots[TS_SLOT_VLD]));
 }

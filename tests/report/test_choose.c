@@ -104,14 +104,14 @@ static void heads_say_what_was_asked(void **state) {
     r.unfit = 0;
     r.cut = 1;
     r.estimated = true;
-    r.extended_bytes = 4096;
+    r.block_bytes = 4096;
     assert_holds(text_of(9), "1 cut, whose bounds are worse than the best\n"
                              "prices     ~ sampled or extended; --exact simulates every access\n"
                              "           sums and passes of those above 4,096 bytes,\n"
-                             "           half of vmem: of one block, extended to all\n\n");
+                             "           half of vmem: block by block\n\n");
     request.program = "a.tsim";
     request.tensor = "x";
-    r.extended_bytes = 0;
+    r.block_bytes = 0;
     assert_holds(text_of(9), "tensor     x: f32[8,3]{1,0}, 100 bytes of data\nmachine    m (of hand)\n"
                              "uses       a.tsim, all of the run\n");
     assert_holds(text_of(9), "1 cut: they run longer than the best and a tie\nprices ");
@@ -194,7 +194,7 @@ static void as_json(void **state) {
         {"unfit", "5"},
         {"estimated", "true"},
         {"tie_percent", "10"},
-        {"extended_above_bytes", "6"},
+        {"block_bytes", "6"},
         {"fields_moved", "12"},
         {"winner_changes",
          "[{\"field\":\"dma.lookahead\",\"value\":\"64 KiB\",\"shape\":\"f32[8,3]{0,1}\",\"cycles\":1250,"
@@ -215,7 +215,7 @@ static void as_json(void **state) {
     candidates[1].text = "f32[8,3]{0,1}";
     r.candidate_count = 2;
     r.unfit = 5;
-    r.extended_bytes = 6;
+    r.block_bytes = 6;
     r.estimated = true;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         assert_string_equal(value(rows[i][0]), rows[i][1]);
