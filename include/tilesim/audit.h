@@ -10,11 +10,19 @@
 extern "C" {
 #endif
 
+typedef struct {
+    size_t struct_bytes; /* sizeof(ts_module_audit_request); what is zero is the default */
+    const ts_machine *machine;
+    const char *text; /* HLO or StableHLO, of `length` bytes */
+    size_t length;
+    int exact; /* price every size and plan by itself, and simulate every access */
+} ts_module_audit_request;
+
 typedef struct ts_module_audit ts_module_audit;
 
-/* Of HLO or StableHLO text. NULL on an error. To be closed: it holds more than is in the arena. */
-TS_API ts_module_audit *ts_audit_module(ts_error *err, ts_arena *arena, const ts_machine *machine,
-                                        const char *text, size_t length);
+/* NULL on an error. To be closed: it holds more than is in the arena. */
+TS_API ts_module_audit *ts_audit_module(ts_error *err, ts_arena *arena,
+                                        const ts_module_audit_request *request);
 TS_API void ts_audit_close(ts_module_audit *audit);                  /* NULL is fine */
 TS_API int64_t ts_audit_logical_bytes(const ts_module_audit *audit); /* of all buffers */
 TS_API int64_t ts_audit_padded_bytes(const ts_module_audit *audit);

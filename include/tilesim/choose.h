@@ -22,6 +22,7 @@ typedef struct {
     int exhaustive;             /* price all: nothing is cut by its bound */
     const char *const *changes; /* figures of the machine: "hbm.clock=3.2 GHz" */
     int change_count;
+    int exact; /* simulate every access */
 } ts_choice_request;
 
 typedef struct ts_choice ts_choice;

@@ -240,14 +240,16 @@ def _points(kernel: Callable, arrays: Sequence[Any], blocks: Mapping[str, Sequen
 
 
 def choose(kernel: Callable, *arrays: Any, blocks: Mapping[str, Sequence[Any]], machine: Union[str, Machine] = DEFAULT,
-           workers: int = 1) -> List[Block]:
+           workers: int = 1, exact: bool = False) -> List[Block]:
     """Times a function with each combination of block sizes, which are keyword arguments of it: the fastest first, then those
-    without a time. All kernels of the function are added up; values are not computed, and arrays may be shapes."""
+    without a time. All kernels of the function are added up; values are not computed, and arrays may be shapes. `exact`: nothing
+    is left out of the time."""
     chip = as_machine(machine)
     combinations = [dict(zip(blocks, values)) for values in itertools.product(*blocks.values())]
     with tempfile.TemporaryDirectory() as folder:
         points, refused = _points(kernel, arrays, blocks, machine, folder)
-        study = {"machine": chip.name, "points": points, "ask": {"program": "$kernel", "time_only": "true"}}
+        question = {"program": "$kernel", "time_only": "true", "exact": str(exact).lower()}
+        study = {"machine": chip.name, "points": points, "ask": question}
         if chip.overrides:
             study["set"] = {field: str(value) for field, value in chip.overrides.items()}
         rows = sweep(study, workers=workers, frame=False) if points else []
@@ -329,6 +331,7 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument("--check", action="store_true", help="look for races, undefined values and copies nobody waited for")
     parser.add_argument("--no-compare", action="store_true", help="values are not compared with those of interpret mode")
     parser.add_argument("--time-only", action="store_true", help="no values, and no comparison")
+    parser.add_argument("--exact", action="store_true", help="nothing is left out of the time")
     parser.add_argument("--trace", metavar="FILE", help="also write the timeline, for ui.perfetto.dev; named as by -o")
     parser.add_argument("--block", action="append", default=[], metavar="NAME=A,B,..", dest="blocks",
                         help="a keyword argument of the function: time each of its values; may be repeated")
@@ -394,7 +397,7 @@ def _rank(function: Callable, arrays: Sequence[Any], options: argparse.Namespace
         if not values or name in blocks:
             raise ValueError(f"--block '{word}': expected NAME=A,B,.., each name once")
         blocks[name] = [_size(value) for value in values.split(",")]
-    found = choose(function, *arrays, blocks=blocks, machine=options.machine, workers=options.jobs)
+    found = choose(function, *arrays, blocks=blocks, machine=options.machine, workers=options.jobs, exact=options.exact)
     best = found[0].microseconds
     widths = [max(len(name), *(len(str(value)) for value in values)) for name, values in blocks.items()]
     heads = [f"{name:>{width}}" for name, width in zip(blocks, widths)]
@@ -416,7 +419,7 @@ def _refuse_unused(options: argparse.Namespace) -> None:
     of_runs = {"--check": options.check, "--no-compare": options.no_compare, "--time-only": options.time_only,
                "--trace": options.trace}
     modes = [("--block", options.blocks, {"-o": options.output, "--lower": options.lower, **of_runs}),
-             ("--lower", options.lower, of_runs)]
+             ("--lower", options.lower, {"--exact": options.exact, **of_runs})]
     for mode, chosen, others in modes:
         for other, value in others.items():
             if chosen and value:
@@ -445,7 +448,7 @@ def _main(options: argparse.Namespace) -> int:
         return 0
     compare = not (options.time_only or options.no_compare)
     found = run(function, *arrays, machine=options.machine, mesh=options.mesh, compare=compare, check=options.check,
-                time_only=options.time_only)
+                time_only=options.time_only, exact=options.exact)
     _save(options.output, [kernel.text for kernel in _some(found.kernels)])
     return _report(found, options.trace)
 

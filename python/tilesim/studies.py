@@ -56,9 +56,9 @@ class Choice:
 def choose(shape: Union[str, Layout, None] = None, uses: Union[str, Iterable[str], None] = None,
            machine: Union[str, Machine] = DEFAULT, program: Union[str, "os.PathLike[str]", None] = None,
            tensor: Optional[str] = None, params: Optional[Mapping[str, object]] = None, combine: bool = False,
-           exhaustive: bool = False) -> Choice:
+           exhaustive: bool = False, exact: bool = False) -> Choice:
     """Every legal layout, priced: of a shape and its uses (``"dma:hbm>vmem,reduce:0"``, or a list of such), or of a program's
-    tensor."""
+    tensor. `exact`: simulate every access."""
     joined = uses if uses is None or isinstance(uses, str) else ",".join(uses)
     chip = as_machine(machine)
     values, count, _kept = defines(params)
@@ -66,7 +66,7 @@ def choose(shape: Union[str, Layout, None] = None, uses: Union[str, Iterable[str
     return Choice(native.asked(
         lib.ts_choose_layouts, "ts_choice_request", machine=chip.name, shape=None if shape is None else str(shape), uses=joined,
         program=None if program is None else os.fspath(program), tensor=tensor, defines=values, define_count=count,
-        combine=combine, exhaustive=exhaustive, changes=ffi.new("char *[]", changes), change_count=len(changes)))
+        combine=combine, exhaustive=exhaustive, exact=exact, changes=ffi.new("char *[]", changes), change_count=len(changes)))
 
 
 class Source(NamedTuple):
@@ -165,13 +165,16 @@ def _module_text(module: Any) -> bytes:
         return file.read()
 
 
-def audit(module: Any, machine: Union[str, Machine] = DEFAULT) -> Audit:
+def audit(module: Any, machine: Union[str, Machine] = DEFAULT, exact: bool = False) -> Audit:
     """What layouts cost in a module that was compiled for a TPU: HLO or StableHLO as a text of several lines, as bytes, a
-    path, an open file, or what has ``as_text()``, as JAX's compiled functions have."""
+    path, an open file, or what has ``as_text()``, as JAX's compiled functions have. `exact`: price every move by itself, and
+    simulate every access."""
     chip = as_machine(machine)
     text = _module_text(module)
-    arena = native.new_arena()
-    made = native.call(lib.ts_audit_module, arena, chip._machine, text, len(text))
+    arena, bytes_of_text = native.new_arena(), ffi.from_buffer(text)
+    fields = {"machine": chip._machine, "text": bytes_of_text, "length": len(text), "exact": exact}
+    request = ffi.new("ts_module_audit_request *", {"struct_bytes": ffi.sizeof("ts_module_audit_request"), **fields})
+    made = native.call(lib.ts_audit_module, arena, request)
 
     def _close(opened, kept=(arena, chip._machine)):
         lib.ts_audit_close(opened)

@@ -40,6 +40,7 @@ static bool choose(ts_error *err, ts_arena *arena, const ts_choice_request *from
     to->machine = ts_machine_change(err, arena, to->machine_name, to->sets, to->set_count);
     to->combine = from->combine;
     to->exhaustive = from->exhaustive;
+    to->exact = from->exact;
     to->program = from->program;
     to->tensor = from->tensor;
     to->defines = from->defines;
@@ -86,13 +87,20 @@ struct ts_module_audit {
     ts_audit_result result;
 };
 
-ts_module_audit *ts_audit_module(ts_error *err, ts_arena *arena, const ts_machine *machine, const char *text,
-                                 size_t length) {
+static bool read_audit_request(ts_error *err, const ts_module_audit_request *from,
+                               ts_module_audit_request *own) {
+    if (!api_read_request(err, "ts_module_audit_request", from, own, sizeof *own)) return false;
+    if (!own->machine) return ts_error_set(err, TS_ERROR_USAGE, "the request has no machine");
+    return ts_error_need(err, "the module", own->text);
+}
+
+ts_module_audit *ts_audit_module(ts_error *err, ts_arena *arena, const ts_module_audit_request *request) {
+    ts_module_audit_request own;
     ts_module_audit *audit = TS_NEW(arena, ts_module_audit);
-    if (!ts_error_need(err, "the module", text)) return NULL;
-    audit->request = (ts_audit_request){.machine = machine};
+    if (!read_audit_request(err, request, &own)) return NULL;
+    audit->request = (ts_audit_request){.machine = own.machine, .exact = own.exact};
     audit->state = ts_audit_new(arena, &audit->request);
-    ts_audit_feed(audit->state, text, length);
+    ts_audit_feed(audit->state, own.text, own.length);
     if (ts_audit_finish(err, audit->state, NULL, NULL, &audit->result) &&
         ts_audit_check_any(err, &audit->result, "the module"))
         return audit;

@@ -24,7 +24,7 @@ static const char *show(ts_arena *arena, const ts_sweep_table *t, int64_t row, i
         return ts_text_cut(arena, with_blanks(arena, value->text), MOST_CHARACTERS);
     if (value->kind == TS_SWEEP_INTEGER)
         return ts_text_format(arena, "%s%s", about, ts_text_grouped(arena, value->integer));
-    return value->kind == TS_SWEEP_REAL ? ts_text_format(arena, "%.6g", value->real) : "-";
+    return value->kind == TS_SWEEP_REAL ? ts_text_format(arena, "%s%.6g", about, value->real) : "-";
 }
 
 static int width_of(ts_arena *arena, const ts_sweep_view *view, int column) {

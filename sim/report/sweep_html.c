@@ -19,7 +19,7 @@ static void add_cell(page *p, const ts_sweep_table *t, int64_t row, int column) 
     if (value->kind == TS_SWEEP_INTEGER)
         page_number(p, (double)value->integer, "%s%s", about, ts_text_grouped(p->out->arena, value->integer));
     else if (value->kind == TS_SWEEP_REAL)
-        page_number(p, value->real, "%.6g", value->real);
+        page_number(p, value->real, "%s%.6g", about, value->real);
     else
         page_words(p, value->kind == TS_SWEEP_TEXT ? value->text : "");
 }

@@ -235,7 +235,8 @@ static bool ask_choose(ts_error *err, const question *q) {
                                  .machine_name = q->asked->machine,
                                  .sets = q->asked->sets,
                                  .set_count = q->asked->set_count,
-                                 .shape = read_shape(err, q)};
+                                 .shape = read_shape(err, q),
+                                 .exact = q->asked->exact};
     ts_choose_result result;
     if (!request.shape || !ts_shape_layout(err, request.shape, "the tensor") ||
         !ts_choose_read_uses(err, q->arena, &text, &request) || !ts_choose(err, q->arena, &request, &result))
@@ -267,6 +268,7 @@ static bool ask_audit(ts_error *err, const question *q) {
         set_sizes(q, result.sum.logical_bytes, result.sum.padded_bytes);
         ts_sweep_set_real(q->row, TS_SWEEP_MICROSECONDS_COLUMN, result.microseconds);
         ts_sweep_set_integer(q->row, TS_SWEEP_FINDINGS_COLUMN, result.finding_count);
+        ts_sweep_set_integer(q->row, TS_SWEEP_ESTIMATED_COLUMN, !request.exact);
     }
     ts_audit_free(audit);
     return good;

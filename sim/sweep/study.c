@@ -57,7 +57,7 @@ static const struct {
     [TS_SWEEP_DMA] = {"dma", {"exact"}},
     [TS_SWEEP_PROGRAM] = {"program", {"define", "input", "time_only", "exact"}},
     [TS_SWEEP_LAYOUT] = {"layout", {"rule"}},
-    [TS_SWEEP_CHOOSE] = {"choose", {"uses"}},
+    [TS_SWEEP_CHOOSE] = {"choose", {"uses", "exact"}},
     [TS_SWEEP_AUDIT] = {"audit", {"exact"}},
     [TS_SWEEP_RESHARD] = {"reshard", {"mesh", "topology", "algorithm"}},
     [TS_SWEEP_HBM] = {"hbm", {"exact"}},

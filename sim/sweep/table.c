@@ -90,10 +90,11 @@ static void find_columns(const reader *r, ts_arena *arena, ts_sweep_table *table
     table->parameter_count = table->status_column = study->name_count;
     add_column(table, "status");
     if (any_error(r)) add_column(table, "error");
-    table->cycles_column = table->estimated_column = -1;
+    table->cycles_column = table->microseconds_column = table->estimated_column = -1;
     for (int i = 0; i < TS_SWEEP_COLUMNS; i++) {
         results[i] = any_has(r, i);
         if (results[i] && i == (int)TS_COUNTER_CYCLES) table->cycles_column = table->column_count;
+        if (results[i] && i == TS_SWEEP_MICROSECONDS_COLUMN) table->microseconds_column = table->column_count;
         if (results[i] && i == TS_SWEEP_ESTIMATED_COLUMN) table->estimated_column = table->column_count;
         if (results[i]) add_column(table, ts_sweep_column_get(i)->name);
     }
@@ -161,7 +162,9 @@ bool ts_sweep_table_any_ok(const ts_sweep_table *table) {
 }
 
 bool ts_sweep_table_is_estimate(const ts_sweep_table *table, int64_t row, int column) {
-    return column == table->cycles_column && table->estimated_column >= 0 &&
+    int cycles = table->cycles_column;
+    bool has_cycles = cycles >= 0 && ts_sweep_table_cell(table, row, cycles)->kind != TS_SWEEP_NONE;
+    return column == (has_cycles ? cycles : table->microseconds_column) && table->estimated_column >= 0 &&
            ts_sweep_table_cell(table, row, table->estimated_column)->integer != 0;
 }
 

@@ -13,7 +13,8 @@ typedef struct {
 typedef struct {
     const ts_sweep_study *study;
     ts_sweep_heading *headings;
-    int column_count, parameter_count, status_column, cycles_column, estimated_column; /* -1: there is none */
+    int column_count, parameter_count;
+    int status_column, cycles_column, microseconds_column, estimated_column; /* -1: there is none */
     int64_t row_count;
     ts_sweep_value *cells; /* row after row */
     int64_t *points;       /* of each row: the study's point */
@@ -43,7 +44,7 @@ void ts_sweep_table_rank(ts_arena *arena, const ts_sweep_table *table, int colum
 int64_t ts_sweep_pareto(ts_arena *arena, const ts_sweep_table *table, const int *columns, int count,
                         int64_t **rows);
 const ts_sweep_value *ts_sweep_table_cell(const ts_sweep_table *table, int64_t row, int column);
-/* Are these cycles of which not every access was simulated? Reports put "~" before them. */
+/* Is this a time, in cycles where the row has them, of which not every access was simulated? Reports put "~" before it. */
 bool ts_sweep_table_is_estimate(const ts_sweep_table *table, int64_t row, int column);
 /* "time" is microseconds. -1, and an error that names the nearest: there is none, or no row has a value in it; where
  * no row is ok, the error of the first. */

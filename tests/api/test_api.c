@@ -759,6 +759,11 @@ static void missing(const void *result, const char *what) {
     failed(TS_ERROR_USAGE, message);
 }
 
+static ts_module_audit *audited(const char *module, size_t length, bool exact) {
+    const ts_module_audit_request request = {sizeof request, machine(), module, length, exact};
+    return ts_audit_module(err, arena, &request);
+}
+
 /* Texts that may not be left out. */
 static void texts_that_are_missing(void **state) {
     static const char *const none[] = {NULL};
@@ -773,7 +778,7 @@ static void texts_that_are_missing(void **state) {
     missing(NULL, "the path");
     missing(ts_machine_load(err, arena, NULL), "the machine's name");
     missing(ts_machine_change(err, arena, "tpu-v5e", none, 1), "a change");
-    missing(ts_audit_module(err, arena, machine(), NULL, 0), "the module");
+    missing(audited(NULL, 0, false), "the module");
     for (int i = 0; i < 2; i++) {
         const char *what = i ? "a define's value" : "a define's name";
         ts_program_request request = {sizeof request, machine(), "tilesim:/add.tsim", &defines[i], 1,
@@ -888,6 +893,12 @@ static void choices(void **state) {
     assert_non_null(strstr(ts_choice_text(arena, choice), strchr(ts_choice_layout(choice, 0), '{')));
     assert_non_null(strstr(ts_choice_json(arena, choice), ts_choice_layout(choice, 0)));
     assert_true(ts_choice_bytes(choice, 0) >= 256 * 128 * 4);
+    for (int exact = 0; exact < 2; exact++) {
+        const ts_choice_request large = {
+            .struct_bytes = sizeof large, .shape = "f32[4096,4096]{1,0}", .exact = exact};
+        const char *json = ts_choice_json(arena, ts_choose_layouts(err, arena, &large));
+        assert_non_null(strstr(json, exact ? "\"estimated\": false" : "\"estimated\": true"));
+    }
     assert_null(ts_choice_layout(choice, count));
     assert_null(ts_choice_layout(choice, -1));
     assert_int_equal(ts_choice_cycles(choice, count), -1);
@@ -929,7 +940,7 @@ static void audits(void **state) {
     static const char module[] = "HloModule m\n\nENTRY %main (p: f32[1024,3]) -> f32[1024,3] {\n"
                                  "  %p = f32[1024,3]{1,0:T(8,128)} parameter(0)\n  ROOT %c = "
                                  "f32[1024,3]{0,1:T(4,128)} copy(f32[1024,3]{1,0:T(8,128)} %p)\n}\n";
-    ts_module_audit *audit = ts_audit_module(err, arena, machine(), module, sizeof module - 1);
+    ts_module_audit *audit = audited(module, sizeof module - 1, false);
     assert_int_equal(ts_audit_logical_bytes(audit), 2 * 1024 * 3 * 4);
     assert_int_equal(ts_audit_padded_bytes(audit), 1024 * 128 * 4 + 1024 * 4 * 4);
     assert_true(ts_audit_microseconds(audit) > 0);
@@ -938,12 +949,19 @@ static void audits(void **state) {
     assert_null(ts_audit_fix(audit, -1));
     assert_non_null(strstr(ts_audit_text(arena, audit), "f32[1024,3]{1,0:T(8,128)}"));
     assert_non_null(strstr(ts_audit_json(arena, audit), "\"tilesim.audit\""));
+    assert_non_null(strstr(ts_audit_json(arena, audit), "\"estimated\": true"));
     ts_audit_close(audit);
     ts_audit_close(NULL);
-    assert_null(ts_audit_module(err, arena, machine(), "nothing\n", 8));
+    audit = audited(module, sizeof module - 1, true);
+    assert_non_null(strstr(ts_audit_json(arena, audit), "\"estimated\": false"));
+    ts_audit_close(audit);
+    const ts_module_audit_request none = {.struct_bytes = sizeof none, .text = module};
+    assert_null(ts_audit_module(err, arena, &none));
+    failed(TS_ERROR_USAGE, "the request has no machine");
+    assert_null(audited("nothing\n", 8, false));
     failed(TS_ERROR_INPUT, "the module holds no instruction or shape in 1 line, expected HLO text, such as "
                            "'%a = f32[8,128]{1,0:T(8,128)} parameter(0)'");
-    assert_null(ts_audit_module(err, arena, machine(), "", 0));
+    assert_null(audited("", 0, false));
     failed(TS_ERROR_INPUT, "the module is empty, expected a module as text");
 }
 

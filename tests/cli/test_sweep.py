@@ -107,6 +107,8 @@ ask:
         assert int(found["choose", kind]["cycles"]) == best["cycles"]
         alone = expect_json(["audit", HERE / "copies.txt", *machine])
         assert alone["microseconds"] > 0.1 and abs(float(found["audit", kind]["microseconds"]) - alone["microseconds"]) < 1e-3, alone
+        assert found["audit", kind]["estimated"] == "1"
+        assert re.search(rf"^audit .*{kind} +~\d", expect(["sweep", path, "--db", HERE / "questions.db", "--all"]), re.M)
 
 
 @test

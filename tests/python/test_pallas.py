@@ -178,11 +178,13 @@ def block_sizes():
     before, pallas.lower = pallas.lower, lower
     try:
         found = pallas.choose(kernel, 5, blocks={"size": [2, 4, 3, 5, 6, 1], "other": ["x"]}, workers=2)
+        exact = pallas.choose(kernel, 5, blocks={"size": [2], "other": ["x"]}, exact=True)
     finally:
         pallas.lower = before
     alone = {name: ts.run(KERNELS / f"{name}.mlir", time_only=True) for name in ("add", "softmax")}
     estimated = {size: any(alone[name].json()["estimated"] for name in names) for size, names in texts.items()}
     assert [block.estimated for block in found] == [estimated[block.sizes["size"]] for block in found[:3]] + [False] * 3
+    assert [block.estimated for block in exact] == [False] and estimated[2]
     cycles = {size: sum(alone[name].cycles for name in names) for size, names in texts.items()}
     assert [(block.sizes["size"], block.cycles) for block in found[:3]] == sorted(cycles.items(), key=lambda item: item[1])
     assert all(block.error == "" and block.hbm_joules > 0 and block.microseconds > 0 for block in found[:3])

@@ -310,6 +310,7 @@ def choices_are_the_command_lines():
         assert choice.json()["candidates"] == found and choice.best.text in choice._repr_html_()
     of_program = ts.choose(program="tilesim:/add.tsim", tensor="x", params={"ROWS": 8})
     assert len(of_program.candidates) > 1 and of_program.best.type == "bf16"
+    assert [ts.choose("f32[4096,4096]{1,0}", exact=exact).json()["estimated"] for exact in (False, True)] == [True, False]
     raised(ts.UsageError, ts.choose)
     raised(ts.UsageError, ts.choose, shape, params={"ROWS": 8})  # as the command line has it
     assert "expected str instance, int found" in str(raised(TypeError, ts.choose, shape, uses=["dma", 1]))
@@ -338,6 +339,7 @@ def audits_are_the_command_lines():
         found = expect_json(["audit", path, "-m", "tpu-v4"])
         with open(path) as opened:
             audits = [ts.audit(module, machine="tpu-v4") for module in (MODULE, MODULE.encode(), path, str(path), opened, Compiled())]
+    assert [ts.audit(MODULE, exact=exact).json()["estimated"] for exact in (False, True)] == [True, False]
     for audit in audits:
         assert (audit.logical_bytes, audit.padded_bytes) == (2 * 1024 * 3 * 4, 1024 * 128 * 4 + 1024 * 4 * 4)
         assert audit.fixes == [row["fix"] for row in found["findings"]] and len(audit.fixes) > 0

@@ -265,8 +265,28 @@ static void audits(void **state) {
     integer(&f, "padded_bytes", result.sum.padded_bytes);
     integer(&f, "findings", result.finding_count);
     real(&f, "microseconds", result.microseconds);
+    integer(&f, "estimated", 1);
     ts_audit_free(audit);
     end(&f);
+}
+
+/* What `exact` turns off is not in the answer. */
+static void exact_answers(void **state) {
+    static const char *const asked[] = {
+        "dma: 'f32[4096,4096]{1,0} -> f32[4096,4096]{1,0:T(8,128)}'",
+        "choose: 'f32[4096,4096]'",
+        "program: tilesim:/copy.tsim, time_only: true, define: {ROWS: 65536}",
+        "audit: tests/data/hlo/attention.mlir",
+    };
+    for (int i = 0; i < 8; i++) {
+        fixture f;
+        char study[128];
+        snprintf(study, sizeof study, "ask: {%s, exact: %s}", asked[i / 2], i % 2 ? "true" : "false");
+        begin(&f, study, "tpu-v5e");
+        integer(&f, "estimated", i % 2 == 0);
+        memset(f.seen, true, sizeof f.seen);
+        end(&f);
+    }
 }
 
 /* Plans of no collective, of one and of two; the limiter is the first. */
@@ -404,11 +424,17 @@ static void machines_are_read_once(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dma),           cmocka_unit_test(programs),
-        cmocka_unit_test(layouts),       cmocka_unit_test(choices),
-        cmocka_unit_test(audits),        cmocka_unit_test(reshards),
-        cmocka_unit_test(requests),      cmocka_unit_test(errors),
-        cmocka_unit_test(many_machines), cmocka_unit_test(machines_are_read_once),
+        cmocka_unit_test(dma),
+        cmocka_unit_test(programs),
+        cmocka_unit_test(layouts),
+        cmocka_unit_test(choices),
+        cmocka_unit_test(audits),
+        cmocka_unit_test(reshards),
+        cmocka_unit_test(exact_answers),
+        cmocka_unit_test(requests),
+        cmocka_unit_test(errors),
+        cmocka_unit_test(many_machines),
+        cmocka_unit_test(machines_are_read_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,18 +45,26 @@ static void tables(void **state) {
     study_end(&f);
 }
 
-/* Cycles of rows that say so, where there are both. */
+/* Times of rows that say so: their cycles, or the microseconds of a row without. */
 static void estimates(void **state) {
-    ts_sweep_value cells[2][3] = {
-        {{.kind = TS_SWEEP_INTEGER, .integer = 5}, {.kind = TS_SWEEP_INTEGER, .integer = 1}},
-        {{.kind = TS_SWEEP_INTEGER, .integer = 5}, {.kind = TS_SWEEP_NONE}}};
-    ts_sweep_table t = {
-        .column_count = 3, .row_count = 2, .cells = cells[0], .cycles_column = 0, .estimated_column = 1};
-    for (int64_t row = 0; row < 2; row++)
+    const ts_sweep_value none = {.kind = TS_SWEEP_NONE}, five = {.kind = TS_SWEEP_INTEGER, .integer = 5},
+                         yes = {.kind = TS_SWEEP_INTEGER, .integer = 1};
+    ts_sweep_value cells[4][3] = {
+        {five, yes, five}, {five, none, five}, {none, yes, five}, {none, none, five}};
+    ts_sweep_table t = {.column_count = 3,
+                        .row_count = 4,
+                        .cells = cells[0],
+                        .cycles_column = 0,
+                        .microseconds_column = 2,
+                        .estimated_column = 1};
+    static const int marked[] = {0, -1, 2, -1};
+    for (int64_t row = 0; row < 4; row++)
         for (int column = 0; column < 3; column++)
-            assert_int_equal(ts_sweep_table_is_estimate(&t, row, column), row == 0 && column == 0);
+            assert_int_equal(ts_sweep_table_is_estimate(&t, row, column), column == marked[row]);
+    t.cycles_column = -1;
+    for (int64_t row = 0; row < 2; row++) assert_int_equal(ts_sweep_table_is_estimate(&t, row, 2), row == 0);
     t.estimated_column = -1;
-    assert_false(ts_sweep_table_is_estimate(&t, 0, 0));
+    assert_false(ts_sweep_table_is_estimate(&t, 0, 2));
     study_fixture f;
     study_begin(&f, "vary: {A: [1, 5]}\nask: {layout: 'f32[$A]'}\n", ":memory:", number_of_a);
     f.crew_self.counts = true;
