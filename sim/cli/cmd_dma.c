@@ -124,7 +124,9 @@ static int print_matrix(const cli_line *line, const char *text) {
     ts_source source = {"--matrix", text, strlen(text)};
     const ts_shape *shape = ts_shape_parse(&err, line->arena, &source);
     const ts_machine *machine = shape ? cli_machine(&err, line) : NULL;
-    ts_transfer_matrix *matrix = machine ? ts_transfer_price_matrix(&err, line->arena, machine, shape) : NULL;
+    bool exact = cli_value(line, "exact") != NULL;
+    ts_transfer_matrix *matrix =
+        machine ? ts_transfer_price_matrix(&err, line->arena, machine, shape, exact) : NULL;
     ts_transfer_end whole = {.text = &source};
     if (machine && !matrix) ts_transfer_end_error(&err, &whole, 0);
     if (!matrix) return cli_fail(&err);
@@ -141,7 +143,7 @@ static bool check_line(ts_error *err, const cli_line *line) {
         const char *option, *not_with;
     } apart[] = {
         {"matrix", "explain"}, {"matrix", "alone"}, {"matrix", "src-at"}, {"matrix", "dst-at"},
-        {"matrix", "exact"},   {"matrix", "with"},  {"with", "explain"},  {"with", "alone"},
+        {"matrix", "with"},    {"with", "explain"}, {"with", "alone"},
     };
     bool matrix = cli_value(line, "matrix") != NULL;
     for (size_t i = 0; i < sizeof apart / sizeof apart[0]; i++) {

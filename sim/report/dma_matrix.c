@@ -23,6 +23,13 @@ void matrix_add_array(ts_text *out, const ts_shape *shape) {
     ts_text_add(out, "%.*s", (int)(layout ? (size_t)(layout + 1 - text) : strlen(text)), text);
 }
 
+bool matrix_is_estimated(const ts_transfer_matrix *m) {
+    bool estimated = false;
+    for (int i = 0; i < m->list.count * m->list.count; i++)
+        estimated = estimated || m->costs[i / m->list.count][i % m->list.count].estimated;
+    return estimated;
+}
+
 /* ---- What it teaches ---- */
 
 typedef struct {
@@ -117,6 +124,8 @@ static void add_heading(ts_text *out, const ts_transfer_matrix *m) {
         matrix_add_layout(out, m->list.shapes[i]);
         ts_text_add(out, "\n");
     }
+    if (matrix_is_estimated(m))
+        ts_text_add(out, "prices        ~ sampled or extended; --exact simulates every access\n");
 }
 
 static void add_letters(ts_text *out, const ts_transfer_matrix *m, const char *label) {
@@ -201,6 +210,7 @@ static void add_pair(ts_json *json, const ts_transfer_matrix *m, int from, int t
     ts_json_int(json, "from", from);
     ts_json_int(json, "to", to);
     ts_json_int(json, "cycles", cost->cycles);
+    ts_json_bool(json, "estimated", cost->estimated);
     ts_json_real(json, "microseconds", ts_machine_microseconds(m->machine, cost->cycles), 6);
     ts_json_real(json, "ratio", (double)cost->cycles / (double)m->copy_cycles, 4);
     ts_json_text(json, "kind", ts_dma_kind_text(cost->transfer.kind));

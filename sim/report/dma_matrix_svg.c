@@ -111,6 +111,7 @@ void ts_report_matrix_svg(const ts_transfer_matrix *m, ts_text *out) {
     ts_text_add(&foot, "1&#215; is %.3f us; the fuller, the dearer (log scale, up to %lld.%02lld&#215;)",
                 ts_machine_microseconds(m->machine, m->copy_cycles), (long long)most / 100,
                 (long long)most % 100);
+    if (matrix_is_estimated(m)) ts_text_add(&foot, "; ~ sampled or extended");
     picture_begin(out, width_of(m, left, &title, &foot), height);
     picture_text(out, MARGIN, 24, &(picture_font){.pixels = 15});
     ts_text_add_escaped(out, title.bytes);

@@ -249,7 +249,7 @@ bool ts_transfer_try_others(ts_error *err, ts_arena *arena, const ts_transfer_ot
 }
 
 ts_transfer_matrix *ts_transfer_price_matrix(ts_error *err, ts_arena *arena, const ts_machine *machine,
-                                             const ts_shape *model) {
+                                             const ts_shape *model, bool exact) {
     ts_transfer_matrix *m = TS_NEW(arena, ts_transfer_matrix);
     m->machine = machine;
     ts_prices *known = ts_prices_new(arena);
@@ -258,7 +258,7 @@ ts_transfer_matrix *ts_transfer_price_matrix(ts_error *err, ts_arena *arena, con
         for (int to = 0; to < m->list.count; to++) {
             ts_transfer_end src = {.shape = m->list.shapes[from], .at = TS_TRANSFER_ANYWHERE},
                             dst = {.shape = m->list.shapes[to], .at = TS_TRANSFER_ANYWHERE};
-            ts_transfer_request request = {machine, known, src, dst, false, 0};
+            ts_transfer_request request = {machine, known, src, dst, exact, 0};
             if (!(from + to == 0 ? price_one : try_one)(err, &request, &m->costs[from][to])) return NULL;
         }
     }

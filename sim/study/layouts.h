@@ -43,6 +43,6 @@ typedef struct {
 } ts_transfer_matrix;
 
 ts_transfer_matrix *ts_transfer_price_matrix(ts_error *err, ts_arena *arena, const ts_machine *machine,
-                                             const ts_shape *model);
+                                             const ts_shape *model, bool exact);
 
 #endif

@@ -45,6 +45,16 @@ def prices_are_those_of_single_transfers():
 
 
 @test
+def exact_prices_are_of_every_access():
+    for words in [], ["--exact"]:
+        table, text = matrix("f32[1024,1024]", *words), expect(["dma", "--matrix", "f32[1024,1024]", *words])
+        assert ("prices        ~ sampled" in text) == any(pair["estimated"] for pair in table["pairs"]) == (not words)
+        pair = next(pair for pair in table["pairs"] if pair["from"] < pair["to"])
+        names = [table["layouts"][pair[end]]["shape"] for end in ("from", "to")]
+        assert expect_json(["dma", *names, "--alone", *words])["cycles"] == pair["cycles"]
+
+
+@test
 def text_says_the_same():
     table, text = matrix("f32[256,512]"), expect(["dma", "--matrix", "f32[256,512]"])
     assert all(len(line) <= 100 for line in text.splitlines()), text
@@ -159,7 +169,6 @@ def bad_input():
         (["--matrix", "(f32[4],f32[4])"], 1, "--matrix:1:1: error: the shape is a tuple, expected an array\n(f32[4],f32[4])\n^\n"),
         (["--matrix", "f32[8,8]", "--set", "dma.rate.copy=0", "--set", "dma.rate.gather=0"], 4, None),
         (["--matrix", "f32[8]", "f32[8]"], 2, None),
-        (["--matrix", "f32[8]", "--exact"], 2, None),
         (["f32[8]", "f32[8]", "--svg", "x.svg"], 2, None),
         (["f32[8]"], 2, None),
         ([], 2, None),

@@ -67,6 +67,17 @@ static void as_text(void **state) {
              "              changing the minor dimension, 2.00 to 123.46 (B to C: +122.46 burst waste)\n");
 }
 
+static void as_an_estimate(void **state) {
+    begin();
+    m->costs[2][2].estimated = true;
+    assert_holds(written(ts_report_matrix),
+                 HEAD "prices        ~ sampled or extended; --exact simulates every access\n\nmicroseconds");
+    assert_holds(written(ts_report_matrix_svg), "&#215;); ~ sampled or extended</text>");
+    m->list.count = 2;
+    assert_null(strstr(written(ts_report_matrix), "sampled"));
+    assert_null(strstr(written(ts_report_matrix_svg), "sampled"));
+}
+
 /* Times of 10 and of 100 have fewer digits. */
 static void digits_of_times(void **state) {
     begin();
@@ -158,6 +169,7 @@ static void as_json(void **state) {
     begin();
     m->list.count = 2;
     m->costs[1][0].cycles = 0;
+    m->costs[0][1].estimated = true;
     const char *json = written(ts_report_matrix_json);
 #define PARTS(useful, waste)                                                                                 \
     "\"parts\":{\"useful\":" #useful ",\"padding\":0,\"burst_waste\":" #waste ",\"row_misses\":0,"           \
@@ -169,16 +181,18 @@ static void as_json(void **state) {
                         "{\"shape\":\"f32[16,256]{1,0:T(8,128)}\",\"bytes\":16384}]");
     assert_string_equal(
         json_value(arena, json, "pairs"),
-        "[{\"from\":0,\"to\":0,\"cycles\":1000,\"microseconds\":1,\"ratio\":1,\"kind\":\"copy\","
+        "[{\"from\":0,\"to\":0,\"cycles\":1000,\"estimated\":false,\"microseconds\":1,\"ratio\":1,\"kind\":"
+        "\"copy\","
         "\"limiter\":\"why\"," PARTS(
             900, 100) "},"
-                      "{\"from\":0,\"to\":1,\"cycles\":1200,\"microseconds\":1.2,\"ratio\":1.2,\"kind\":"
+                      "{\"from\":0,\"to\":1,\"cycles\":1200,\"estimated\":true,\"microseconds\":1.2,"
+                      "\"ratio\":1.2,\"kind\":"
                       "\"retile\","
                       "\"limiter\":\"why\"," PARTS(
-                          900,
-                          300) "},"
-                               "{\"from\":1,\"to\":1,\"cycles\":994,\"microseconds\":0.994,\"ratio\":0.994,"
-                               "\"kind\":\"copy\",\"limiter\":\"why\"," PARTS(900, 94) "}]");
+                          900, 300) "},"
+                                    "{\"from\":1,\"to\":1,\"cycles\":994,\"estimated\":false,"
+                                    "\"microseconds\":0.994,\"ratio\":0.994,"
+                                    "\"kind\":\"copy\",\"limiter\":\"why\"," PARTS(900, 94) "}]");
     assert_string_equal(
         json_value(arena, json, "lesson"),
         "\"staying in a layout costs 0.99 to 1.00;\\nchanging tiles only, 1.20 (A to B: +0.20 burst "
@@ -252,9 +266,15 @@ static void a_heat_map_of_copies(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_text),       cmocka_unit_test(digits_of_times),      cmocka_unit_test(lessons),
-        cmocka_unit_test(minor_dims),    cmocka_unit_test(the_least_price),      cmocka_unit_test(as_json),
-        cmocka_unit_test(as_a_heat_map), cmocka_unit_test(a_heat_map_of_copies),
+        cmocka_unit_test(as_text),
+        cmocka_unit_test(digits_of_times),
+        cmocka_unit_test(lessons),
+        cmocka_unit_test(as_an_estimate),
+        cmocka_unit_test(minor_dims),
+        cmocka_unit_test(the_least_price),
+        cmocka_unit_test(as_json),
+        cmocka_unit_test(as_a_heat_map),
+        cmocka_unit_test(a_heat_map_of_copies),
     };
     return cmocka_run_group_tests(tests, begin_group, end_group);
 }

@@ -114,7 +114,7 @@ static void the_list_is_what_tpus_use(void **state) {
         ts_text text = ts_text_begin(arena);
         const ts_machine *machine = ts_machine_load(NULL, arena, lists[i].machine);
         const ts_transfer_matrix *m =
-            ts_transfer_price_matrix(NULL, arena, machine, parse_shape(arena, lists[i].model));
+            ts_transfer_price_matrix(NULL, arena, machine, parse_shape(arena, lists[i].model), false);
         assert_non_null(m);
         for (int k = 0; k < m->list.count; k++) {
             ts_text_add(&text, "%s", k > 0 ? " " : "");
@@ -184,7 +184,7 @@ static void a_matrix_has_the_price_of_each_pair(void **state) {
     ts_arena *arena = ts_arena_new();
     const ts_machine *machine = ts_machine_load(NULL, arena, "tpu-v5e");
     const ts_transfer_matrix *m =
-        ts_transfer_price_matrix(NULL, arena, machine, parse_shape(arena, "f32[256,512]{1,0}"));
+        ts_transfer_price_matrix(NULL, arena, machine, parse_shape(arena, "f32[256,512]{1,0}"), false);
     assert_int_equal(m->copy_cycles, m->costs[0][0].cycles);
     assert_ptr_equal(m->machine, machine);
     for (int from = 0; from < m->list.count; from++)
