@@ -9,8 +9,8 @@
 #include "study/transfer.h"
 
 const char *ts_report_audit_space(int space) {
-    static const char *const names[TS_AUDIT_SPACES] = {"hbm", "vmem", "flags", "cmem", [5] = "host", "smem"};
-    if (space == TS_AUDIT_SPACES) return "all";
+    static const char *const names[TS_AUDIT_SPACES + 1] = {
+        "hbm", "vmem", "flags", "cmem", [5] = "host", "smem", [TS_AUDIT_SPACES] = "all"};
     return names[space] ? names[space] : "other";
 }
 
@@ -212,17 +212,21 @@ static void add_branch_sum(const ts_audit_result *r, ts_text *out) {
             microseconds, ts_text_grouped(out->arena, count));
 }
 
+static void add_scaled(const ts_audit_result *r, ts_text *out) {
+    if (r->scaled_moves == 0) return;
+    ts_text_add(out, "           %s layouts are priced by their plans, the largest;\n",
+                ts_text_grouped(out->arena, r->plans_priced));
+    ts_text_add(out, "           %s smaller moves as the nearest of their kind (~)\n",
+                ts_text_grouped(out->arena, r->scaled_moves));
+}
+
 void ts_report_audit_move_sums(const ts_audit_result *r, ts_text *out) {
     int64_t endless = 0;
-    ts_text_add(out, "in all     %.3f us; fused ones at most %.3f us more (<); free: %s bitcasts",
-                r->microseconds, r->fused_microseconds, ts_text_grouped(out->arena, r->bitcasts));
+    ts_text_add(out, "in all     %s%.3f us; fused ones at most %.3f us more (<); free: %s bitcasts",
+                ts_report_audit_about(r), r->microseconds, r->fused_microseconds,
+                ts_text_grouped(out->arena, r->bitcasts));
     ts_text_add(out, ", %s others\n", ts_text_grouped(out->arena, r->free_moves));
-    if (r->scaled_moves > 0)
-        ts_text_add(out,
-                    "           %s layouts are priced by their plans, the largest;\n"
-                    "           %s smaller moves as the nearest of their kind (~)\n",
-                    ts_text_grouped(out->arena, r->plans_priced),
-                    ts_text_grouped(out->arena, r->scaled_moves));
+    add_scaled(r, out);
     for (int64_t i = 0; i < r->group_count; i++)
         endless += r->groups[i].first.trips_unknown ? r->groups[i].first.count : 0;
     if (endless > 0)
@@ -384,8 +388,7 @@ static void add_kinds(const ts_audit_result *r, ts_text *out) {
         const ts_audit_kind *kind = &r->kinds[i];
         ts_text_add(out, "  %10s  %s", ts_text_grouped(out->arena, kind->count), kind->kind);
         if (kind->first_line > 0) ts_text_add(out, "; line %lld", (long long)kind->first_line);
-        if (kind->excerpt[0]) ts_text_add(out, ": %s", kind->excerpt);
-        ts_text_add(out, "\n");
+        ts_text_add(out, "%s%s\n", kind->excerpt[0] ? ": " : "", kind->excerpt);
     }
 }
 

@@ -33,6 +33,10 @@ void ts_report_audit_runs(const ts_audit_move *move, ts_text *out);
 /* Lines below the buffers, and those of all moves. */
 void ts_report_audit_sum_notes(const ts_audit_result *result, ts_text *out);
 void ts_report_audit_move_sums(const ts_audit_result *result, ts_text *out);
+/* "~" before the time of all moves, where it is estimated; else "". */
+static inline const char *ts_report_audit_about(const ts_audit_result *result) {
+    return result->microseconds > 0 && !result->request->exact ? "~" : "";
+}
 /* The source's shape; NULL: it is not known, or that of the part that is shown. */
 const char *ts_report_audit_from(const ts_audit_result *r, const ts_audit_move *move);
 /* Of sums: a memory by its number, the last is all others; TS_AUDIT_SPACES: all of them. */

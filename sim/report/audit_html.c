@@ -386,7 +386,7 @@ static void add_facts(const ts_audit_result *r, page *p) {
         {"bytes of all buffers", padded},
         {"which is", ts_text_format(arena, "%.2fx the data",
                                     report_expansion(r->sum.logical_bytes, r->sum.padded_bytes))},
-        {"moves take", ts_text_format(arena, "%s%.3f us", r->scaled_moves > 0 ? "~ " : "", r->microseconds)},
+        {"moves take", ts_text_format(arena, "%s%.3f us", ts_report_audit_about(r), r->microseconds)},
         {"fused moves", ts_text_format(arena, "at most %.3f us more", r->fused_microseconds)}};
     page_facts(p, facts, sizeof facts / sizeof *facts);
 }
