@@ -26,13 +26,6 @@ static void sum_up(const ts_audit *a, ts_audit_result *r) {
 
 /* ---- Buffers ---- */
 
-static int buffers_by_shape(const void *x, const void *y) {
-    const ts_audit_buffer *a = x, *b = y;
-    if (a->shape != b->shape) return ts_order(a->shape, b->shape);
-    if (a->space != b->space) return ts_order(a->space, b->space);
-    return ts_order(a->line, b->line);
-}
-
 static int classes_by_waste(const void *x, const void *y) {
     const ts_audit_class *a = x, *b = y;
     if (a->waste_bytes != b->waste_bytes) return ts_order(b->waste_bytes, a->waste_bytes);
@@ -42,7 +35,7 @@ static int classes_by_waste(const void *x, const void *y) {
 static void list_buffers(ts_audit *a, ts_audit_result *r) {
     int64_t count = a->buffer_count;
     ts_audit_class *classes = TS_NEW_ARRAY(a->arena, ts_audit_class, count + 1);
-    if (count > 0) qsort(a->buffers, (size_t)count, sizeof *a->buffers, buffers_by_shape);
+    if (count > 0) qsort(a->buffers, (size_t)count, sizeof *a->buffers, audit_by_shape);
     for (int64_t i = 0; i < count; i++) {
         ts_audit_buffer *buffer = &a->buffers[i];
         buffer->waste_bytes = r->shapes[buffer->shape].padded_bytes - r->shapes[buffer->shape].logical_bytes;

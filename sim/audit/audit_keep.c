@@ -51,12 +51,16 @@ void audit_note(ts_audit *a, int64_t count, int64_t line, const char *kind, ts_s
 
 /* ---- Buffers ---- */
 
-static int buffers_by_shape(const void *x, const void *y) {
+int audit_by_shape(const void *x, const void *y) {
     const ts_audit_buffer *a = x, *b = y;
-    if (a->computation != b->computation) return ts_order(a->computation, b->computation);
     if (a->shape != b->shape) return ts_order(a->shape, b->shape);
     if (a->space != b->space) return ts_order(a->space, b->space);
     return ts_order(a->line, b->line);
+}
+
+static int by_computation(const void *x, const void *y) {
+    const ts_audit_buffer *a = x, *b = y;
+    return a->computation != b->computation ? ts_order(a->computation, b->computation) : audit_by_shape(a, b);
 }
 
 int audit_by_waste(const void *x, const void *y) {
@@ -67,7 +71,7 @@ int audit_by_waste(const void *x, const void *y) {
 
 static void merge_buffers(ts_audit *a) {
     int64_t kept = 0;
-    qsort(a->buffers, (size_t)a->buffer_count, sizeof *a->buffers, buffers_by_shape);
+    qsort(a->buffers, (size_t)a->buffer_count, sizeof *a->buffers, by_computation);
     for (int64_t i = 0; i < a->buffer_count; i++) {
         const ts_audit_buffer *now = &a->buffers[i], *last = &a->buffers[kept - 1];
         if (kept > 0 && now->computation == last->computation && now->shape == last->shape &&

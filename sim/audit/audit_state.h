@@ -278,7 +278,9 @@ void audit_copies_finish(ts_audit *a, ts_audit_result *r);
 
 void audit_keep_init(ts_audit *a);
 void audit_keep_buffer(ts_audit *a, const ts_audit_buffer *buffer, ts_span name);
-int audit_by_waste(const void *x, const void *y); /* compares buffers: the most waste first, then by line */
+/* Compare buffers: by shape, memory space and line; the most waste first, then by line. */
+int audit_by_shape(const void *x, const void *y);
+int audit_by_waste(const void *x, const void *y);
 void audit_keep_move(ts_audit *a, const ts_audit_move *move, ts_span name);
 /* In an order of their own; moves that differ in nothing but where they are become one. */
 void audit_merge_moves(ts_audit *a);

@@ -98,29 +98,18 @@ static const char *show(char out[32], int64_t bytes) {
     return out;
 }
 
-/* The largest part behind `last` (NULL: of all); of equal ones the first. */
-static const ts_memory_part *next_largest(const ts_memory_part *parts, int count,
-                                          const ts_memory_part *last) {
-    const ts_memory_part *found = NULL;
-    for (int i = 0; i < count; i++) {
-        const ts_memory_part *part = &parts[i];
-        bool behind = !last || part->bytes < last->bytes || (part->bytes == last->bytes && part > last);
-        if (behind && (!found || part->bytes > found->bytes)) found = part;
-    }
-    return found;
-}
-
 bool ts_memory_check(ts_error *err, const ts_memory_part *parts, int count, int64_t most) {
     int64_t total = 0;
     char shown[32], limit[32], names[TS_ERROR_TEXT_BYTES / 2];
     for (int i = 0; i < count; i++)
         if (!ts_add(total, parts[i].bytes, &total)) total = INT64_MAX;
     if (total <= most) return true;
-    const ts_memory_part *part = NULL;
     size_t length = 0;
-    for (int i = 0; i < SHOWN && (part = next_largest(parts, count, part)) && part->bytes > 0; i++) {
+    for (int i = 0, at = -1; i < SHOWN; i++) {
+        at = ts_next_largest(&parts[0].bytes, sizeof *parts, count, at);
+        if (at < 0 || parts[at].bytes == 0) break;
         int added = snprintf(names + length, sizeof names - length, "%s%.60s %s", i > 0 ? ", " : "",
-                             part->name, show(shown, part->bytes));
+                             parts[at].name, show(shown, parts[at].bytes));
         length += (size_t)added;
     }
     return ts_error_set(err, TS_ERROR_INPUT,

@@ -154,6 +154,20 @@ static void sink(int64_t *rows, int64_t at, int64_t count, int width) {
     }
 }
 
+int ts_next_largest(const int64_t *values, size_t stride_bytes, int count, int last) {
+    const char *first = (const char *)values;
+    int found = -1;
+    int64_t most = 0, before = 0;
+    if (last >= 0) memcpy(&before, first + (size_t)last * stride_bytes, sizeof before);
+    for (int i = 0; i < count; i++) {
+        int64_t value;
+        memcpy(&value, first + (size_t)i * stride_bytes, sizeof value);
+        bool is_behind = last < 0 || value < before || (value == before && i > last);
+        if (is_behind && (found < 0 || value > most)) found = i, most = value;
+    }
+    return found;
+}
+
 /* Many are in order as they come; others by a heap, which takes no memory. */
 void ts_sort_rows(int64_t *rows, int64_t count, int width) {
     int64_t sorted = 1;

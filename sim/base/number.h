@@ -81,6 +81,10 @@ static inline bool ts_integers_equal(const int64_t *a, int a_count, const int64_
     return a_count == b_count && (a_count == 0 || memcmp(a, b, (size_t)a_count * sizeof *a) == 0);
 }
 
+/* The index of the largest value behind that of index `last` (-1: of all), of equal ones the first; -1: there is none.
+ * `values`: the first of `count`, each so many bytes behind the one before. */
+int ts_next_largest(const int64_t *values, size_t stride_bytes, int count, int last);
+
 /* Rows of `width` integers, in the order of their first, second, .. number. */
 bool ts_row_is_before(const int64_t *a, const int64_t *b, int width);
 void ts_sort_rows(int64_t *rows, int64_t count, int width);

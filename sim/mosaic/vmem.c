@@ -21,21 +21,12 @@ static bool take_vmem(lowering *l, const char *name, const mlir_type *type, int 
     return true;
 }
 
-/* The largest that is smaller than the one before; of equals the one behind it. */
-static const vmem_use *next_largest(const lowering *l, const vmem_use *before) {
-    const vmem_use *best = NULL;
-    for (int i = 0; i < l->vmem.count; i++) {
-        const vmem_use *u = &l->vmem.items[i];
-        bool behind = !before || u->bytes < before->bytes || (u->bytes == before->bytes && u > before);
-        if (behind && (!best || u->bytes > best->bytes)) best = u;
-    }
-    return best;
-}
-
 static void list_uses(const lowering *l, ts_text *text) {
-    const vmem_use *u = NULL;
-    for (int i = 0; i < SHOWN && (u = next_largest(l, u)) != NULL; i++) {
+    const vmem_use *uses = l->vmem.items;
+    for (int i = 0, at = -1; i < SHOWN && i < l->vmem.count; i++) {
         char bytes[32];
+        at = ts_next_largest(&uses[0].bytes, sizeof *uses, l->vmem.count, at);
+        const vmem_use *u = &uses[at];
         ts_text_group_digits(bytes, u->bytes);
         ts_text_add(text, "%s%s %s", i > 0 ? ", " : "", u->name, bytes);
         if (u->slots > 1) ts_text_add(text, " (%d buffers)", u->slots);

@@ -339,6 +339,16 @@ static void sorted_rows(void **state) {
     }
 }
 
+/* Every second of these numbers, the largest first. */
+static void largest_first(void **state) {
+    static const int64_t values[] = {3, 9, 7, 9, INT64_MIN, 9, 7, 9, 0, 9};
+    static const int order[] = {1, 3, 0, 4, 2, -1}; /* of 3, 7, INT64_MIN, 7, 0 */
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(ts_next_largest(values, 2 * sizeof *values, 5, i == 0 ? -1 : order[i - 1]),
+                         order[i]);
+    assert_int_equal(ts_next_largest(values, 2 * sizeof *values, 0, -1), -1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(checked_arithmetic),
@@ -352,6 +362,7 @@ int main(void) {
         cmocka_unit_test(encoding_facts),
         cmocka_unit_test(bf16),
         cmocka_unit_test(sorted_rows),
+        cmocka_unit_test(largest_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
