@@ -51,14 +51,13 @@ def each_command_has_help_with_an_example():
 
 @test
 def operands_are_counted():
-    """Of each command as many as it takes; one more is named. Sweep takes many."""
-    counts = {"run": 1, "debug": 1, "layout": 2, "convert": 2, "dma": 2, "relayout": 2, "reshard": 2, "choose": 1, "audit": 1,
-              "compare": 2, "bench": 2, "hbm": 1, "list": 1, "show": 2, "validate": 1, "calibrate": 1}
-    listed = re.findall(r"^  (\w+) ", expect(["--help"]), re.MULTILINE)
-    assert [name for name in listed if name != "sweep"] == list(counts)
-    for name, count in counts.items():
+    """Of each command as many as its usage has; one more is named. Sweep takes many."""
+    for name in re.findall(r"^  (\w+) ", expect(["--help"]), re.MULTILINE):
+        if name == "sweep":
+            continue
         words = ["a", "b", "c"]
         usage = re.match(rf"usage: tilesim {name} \[OPTION...\] ?(.*)", expect([name, "--help"]))[1]
+        count = max(len(way.split()) for way in usage.split("|"))
         expect([name, *words], 2, "", f"tilesim {name}: error: unexpected operand '{words[count]}', expected {usage}\n"
                                       f"`tilesim {name} --help` shows how it is used\n")
         if name in ("layout", "hbm", "validate"):
