@@ -111,8 +111,11 @@ static int64_t expected(const ts_hbm_config *c, int after, int a, int before, in
 }
 
 static ts_dram *channel_of(ts_arena *arena, const ts_hbm_config *config) {
+    ts_error err = {0};
     ts_dram *dram = TS_NEW(arena, ts_dram);
-    dram_clear(dram, dram_spec_new(NULL, arena, config, ts_dram_rules_of(arena, config)));
+    const dram_spec *spec = dram_spec_new(&err, arena, config, ts_dram_rules_of(arena, config));
+    if (!spec) fail_msg("%s", err.message);
+    dram_clear(dram, spec);
     return dram;
 }
 
@@ -291,7 +294,9 @@ static ts_hbm_stats stats_of(const sensitivity *row, const ts_hbm_config *refere
         *(int32_t *)((char *)&c.timing + row->base[i].at - 1) = row->base[i].cycles;
     *(int32_t *)((char *)&c.timing + row->at) += figure;
     if (figure == INT32_MIN) *(int32_t *)((char *)&c.timing + row->at) = 0;
-    ts_hbm *hbm = ts_hbm_new(NULL, arena, &c);
+    ts_error err = {0};
+    ts_hbm *hbm = ts_hbm_new(&err, arena, &c);
+    if (!hbm) fail_msg("%s", err.message);
     offer(ts_hbm_stream_new(arena, hbm, TS_HBM_UNLIMITED, TS_HBM_UNLIMITED), row->requests);
     int64_t end = ts_hbm_drain(hbm);
     ts_hbm_read_stats(hbm, &stats);
@@ -356,7 +361,9 @@ static void a_rule_added_at_run_time(void **state) {
     c.channels = c.pseudo_channels = 1;
     for (size_t i = 0; i < sizeof added / sizeof added[0]; i++) {
         ts_hbm_stats stats;
-        ts_hbm *hbm = ts_hbm_new_with_rules(NULL, arena, &c, 1, with(arena, &c, added[i].rule));
+        ts_error err = {0};
+        ts_hbm *hbm = ts_hbm_new_with_rules(&err, arena, &c, 1, with(arena, &c, added[i].rule));
+        if (!hbm) fail_msg("%s", err.message);
         offer(ts_hbm_stream_new(arena, hbm, TS_HBM_UNLIMITED, TS_HBM_UNLIMITED), added[i].requests);
         int64_t end = ts_hbm_drain(hbm);
         ts_hbm_read_stats(hbm, &stats);
