@@ -56,11 +56,11 @@ static void open_window(sampler *s, const ts_traversal *traversal, int64_t next,
     s->box.open_line = lines_of(traversal);
 }
 
-static bool is_paced(const sampler_box *b) { return b->ticks.count > 0 && b->is_engine_bound; }
+static bool is_held_by_engine(const sampler_box *b) { return b->ticks.count > 0 && b->is_engine_bound; }
 
 static int64_t window_ticks(const sampler *s) {
     const sampler_box *b = &s->box;
-    bool is_long = s->is_mixed && !b->is_joined && !is_paced(b) && sampler_is_large(b) &&
+    bool is_long = s->is_mixed && !b->is_joined && !is_held_by_engine(b) && sampler_is_large(b) &&
                    b->open_line >= SAMPLER_UNEVEN * s->memory.lines;
     return b->is_fine ? s->memory.interval / 4 : s->memory.interval * (is_long ? SAMPLER_INTERVALS : 1);
 }
@@ -135,7 +135,7 @@ static window close_window(const sampler *s, ts_traversal *traversal, const samp
 static void add_measured(sampler_box *b, const sampler_sample *now, const window *w) {
     if (b->ticks.count == 0) {
         b->is_engine_bound = true;
-        b->paced = 0;
+        b->engine_bound = 0;
         b->fastest_pace = HUGE_VAL;
         b->measured = (sampler_sample){0};
         b->measured_amount = (ts_traversal_amount){0};
@@ -145,7 +145,7 @@ static void add_measured(sampler_box *b, const sampler_sample *now, const window
     if (b->is_sorted) ts_curve_add(&b->rates, (ts_curve_point){b->part, w->ticks / work, w->engine / work});
     b->fastest_pace = fmin(b->fastest_pace, w->ticks / work);
     b->is_engine_bound = b->is_engine_bound && w->is_engine_bound;
-    b->paced += w->is_engine_bound;
+    b->engine_bound += w->is_engine_bound;
     add_sample(&b->measured, now, 1, 1);
     add_sample(&b->measured, &b->open, -1, 1);
     add_amount(&b->measured_amount, w->amount);
@@ -194,7 +194,8 @@ static int64_t golden_position(sampler_box *b, const ts_traversal *traversal, in
 static int64_t next_position(sampler *s, ts_traversal *traversal, int64_t count) {
     sampler_box *b = &s->box;
     int64_t block = golden_position(b, traversal, count);
-    if ((b->is_engine_bound && b->least_paced == SAMPLER_LEAST_PACED) || !is_nearly_engine_bound(s))
+    if ((b->is_engine_bound && b->least_engine_bound == SAMPLER_LEAST_ENGINE_BOUND) ||
+        !is_nearly_engine_bound(s))
         return block;
     ts_traversal_amount all = between(traversal, b->base, tail_of(b, count));
     int wanted = -sampler_compare_elements(b->measured_amount, all);
@@ -289,8 +290,9 @@ static double pace_at(const sampler *s, ts_traversal *traversal, int64_t count, 
     double engine = engine_per_element(b, s), ticks = 0;
     for (int i = 1; i <= SAMPLER_PARTS; i++) {
         ts_traversal_amount all = between(traversal, b->base, b->base + blocks * i / SAMPLER_PARTS);
-        double paced = engine * (double)all.elements, served = ticks + rate * (double)(all.work - work);
-        ticks = served > paced ? served : paced;
+        double engine_bound = engine * (double)all.elements,
+               served = ticks + rate * (double)(all.work - work);
+        ticks = served > engine_bound ? served : engine_bound;
         work = all.work;
     }
     return ticks / (double)work;
@@ -314,7 +316,7 @@ static void judge_pace(sampler *s, ts_traversal *traversal, int64_t count) {
     b->pace = pace_of(s, traversal, count);
     if (is_nearly_engine_bound(s) && !is_near(b->fastest_pace, engine))
         b->is_engine_bound = b->is_engine_bound || pace_at(s, traversal, count, b->fastest_pace) <= most;
-    b->least_paced = b->is_joined || b->pace > most ? b->least : SAMPLER_LEAST_PACED;
+    b->least_engine_bound = b->is_joined || b->pace > most ? b->least : SAMPLER_LEAST_ENGINE_BOUND;
 }
 
 /* What so much amounts to. Blocks that were simulated twice stand for others; where they are more than what was left
@@ -349,7 +351,7 @@ static int64_t gained_by_jumps(const sampler *s, const sampler_sample *now) {
     const sampler_memory *m = &s->memory;
     int64_t quiet = sampler_quiet_ticks(m, now->tick) - sampler_quiet_ticks(m, b->before.tick);
     double took = (double)quiet * (double)m->interval / (double)(m->interval - m->stall);
-    return b->stays || b->paced > 0 ? 0 : (int64_t)(b->pace * (double)b->simulated.work - took);
+    return b->stays || b->engine_bound > 0 ? 0 : (int64_t)(b->pace * (double)b->simulated.work - took);
 }
 
 /* Takes off what was simulated since the first window. */

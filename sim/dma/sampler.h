@@ -66,10 +66,10 @@ enum {
     SAMPLER_ERROR = 400,
     SAMPLER_ROUGHLY = 200,
     SAMPLER_BARELY = 100,
-    SAMPLER_LEAST_PACED = 2,  /* windows at the engine's pace, if the memory keeps up elsewhere */
-    SAMPLER_LEAST = 4,        /* windows of a box of more than a SAMPLER_LARGEth of the time; */
-    SAMPLER_LEAST_UNEVEN = 6, /* where channels do not all get the same; */
-    SAMPLER_LEAST_SMALL = 2,  /* of a box of less time; */
+    SAMPLER_LEAST_ENGINE_BOUND = 2, /* windows at the engine's pace, if the memory keeps up elsewhere */
+    SAMPLER_LEAST = 4,              /* windows of a box of more than a SAMPLER_LARGEth of the time; */
+    SAMPLER_LEAST_UNEVEN = 6,       /* where channels do not all get the same; */
+    SAMPLER_LEAST_SMALL = 2,        /* of a box of less time; */
     SAMPLER_LEAST_SMALL_UNEVEN = 4,
     SAMPLER_LARGE = 4,
     SAMPLER_MANY = 16,
@@ -147,9 +147,9 @@ typedef struct {
     int passed_over;         /* positions where no window was wanted */
     int least, most;         /* windows: how many there are to be, and may be */
     int worth;               /* for a rest of fewer, windows of this kind are not worth it */
-    int paced;               /* windows in which the engine set the pace: */
+    int engine_bound;        /* windows in which the engine set the pace: */
     bool is_engine_bound;    /* all of them, or the memory has time to spare */
-    int least_paced;         /* how many of these are enough */
+    int least_engine_bound;  /* how many of these are enough */
     ts_ratio ticks;          /* of the memory, in them, over their work */
     double fastest_pace;     /* the same of the window where it is least */
     double pace;             /* ticks by work, as far as that is known */

@@ -22,12 +22,12 @@ static bool is_joined_known(const sampler_box *b, double error) {
 /* Is the mean known well enough for one part in `error` of the whole? */
 static bool is_known(const sampler_box *b, double error) {
     if (b->is_sorted) return is_joined_known(b, error);
-    if (b->ticks.count < 2 || b->is_engine_bound) return b->ticks.count >= b->least_paced;
+    if (b->ticks.count < 2 || b->is_engine_bound) return b->ticks.count >= b->least_engine_bound;
     return b->ticks.count >= b->least && ts_ratio_is_known(&b->ticks, error, b->weight * b->left);
 }
 
 bool sampler_is_drifting(const sampler_box *b) {
-    return b->ticks.count >= SAMPLER_LEAST && b->paced == 0 && sampler_is_large(b) && !b->is_sorted &&
+    return b->ticks.count >= SAMPLER_LEAST && b->engine_bound == 0 && sampler_is_large(b) && !b->is_sorted &&
            ts_ratio_drifts(&b->ticks, SAMPLER_DRIFT, SAMPLER_SURE);
 }
 

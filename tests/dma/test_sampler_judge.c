@@ -7,7 +7,7 @@
  * noise / sqrt(count). */
 static sampler_box box_of(int count, double noise) {
     sampler_box b = {
-        .weight = 1, .left = 1, .least = SAMPLER_LEAST, .least_paced = SAMPLER_LEAST, .most = 48};
+        .weight = 1, .left = 1, .least = SAMPLER_LEAST, .least_engine_bound = SAMPLER_LEAST, .most = 48};
     for (int i = 0; i < count; i++) {
         double ticks = i % 2 ? 1 + noise : 1 - noise;
         ts_ratio_add(&b.ticks, ticks, 1);
