@@ -138,11 +138,11 @@ static bool simulate_round(ts_hbm *hbm, int32_t until, int32_t round) {
 
 /* Simulates one more round, and counts it `times` more. */
 static void repeat_round(ts_hbm *hbm, hbm_channel *ch, int32_t until, int64_t times) {
-    ts_hbm_stats before = ch->stats;
-    const int64_t *old = (const int64_t *)&before;
-    int64_t *value = (int64_t *)&ch->stats;
+    const ts_hbm_stats before = ch->stats;
     hbm->simulate(hbm, ch, until);
-    for (size_t i = 0; i < sizeof before / sizeof *old; i++) value[i] += times * (value[i] - old[i]);
+    ts_hbm_stats gained = ch->stats;
+    ts_members_add(&gained, &before, ts_hbm_stats_members, -1, 1);
+    ts_members_add(&ch->stats, &gained, ts_hbm_stats_members, times, 1);
     for (int pc = 0; pc < hbm->spec->pcs; pc++) {
         ch->passed[pc] += times * refresh_round(hbm);
         if (ch->dram.open_banks[pc] > 0) ch->dram.open_cycles[pc] += times * refresh_round(hbm);
