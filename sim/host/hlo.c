@@ -25,7 +25,8 @@ struct ts_hlo_reader {
     int64_t literal_depth; /* brackets open in a constant that goes on */
     bool in_computation, in_table;
     hlo_header header;
-    int64_t header_line; /* of a header in `joined`, which may go on; 0: none */
+    int64_t header_line;     /* of a header in `joined`, which may go on; 0: none */
+    hlo_signature signature; /* of a computation's there */
     bool is_mlir;
     hlo_mlir mlir;
 };
@@ -133,7 +134,8 @@ static void begin_computation(ts_hlo_reader *r, ts_span name, bool entry) {
     end_computation(r);
     r->in_computation = true;
     r->counts.computations++;
-    if (r->events->computation) r->events->computation(r->events->self, r->counts.lines, name, entry);
+    int64_t line = r->signature.line > 0 ? r->signature.line : r->counts.lines;
+    if (r->events->computation) r->events->computation(r->events->self, line, name, entry);
 }
 
 /* [ENTRY] [%]name [(parameters) -> result] { */
@@ -217,14 +219,47 @@ static bool is_attribute(const char *at, const char *end) {
     return word > at && end - word > 1 && *word == '=' && (word[1] == '{' || word[1] == '"');
 }
 
-static void take_other(ts_hlo_reader *r, const char *at, const char *end) {
+static void take_other(ts_hlo_reader *r, int64_t line, const char *at, const char *end) {
     if (*at == '"' || is_attribute(at, end)) {
         count(r, TS_HLO_LITERAL);
     } else {
         count(r, TS_HLO_OTHER);
-        if (r->events->message)
-            r->events->message(r->events->self, r->counts.lines, (ts_span){at, (size_t)(end - at)});
+        if (r->events->message) r->events->message(r->events->self, line, (ts_span){at, (size_t)(end - at)});
     }
+}
+
+/* Is the line the beginning of a computation's header, whose end is on another one? */
+static bool begins_signature(ts_hlo_reader *r, const char *at, const char *end) {
+    if (!hlo_opens_signature(&r->signature, at, end)) return false;
+    r->joined_length = 0;
+    append(r, at, (size_t)(end - at));
+    r->signature.line = r->counts.lines;
+    return true;
+}
+
+/* It has ended, or was none. */
+static void give_signature(ts_hlo_reader *r) {
+    const char *end = r->joined + r->joined_length;
+    if (r->signature.line > 0 && !is_computation(r, r->joined, end))
+        take_other(r, r->signature.line, r->joined, end);
+    r->signature.line = 0;
+}
+
+/* True: the line goes on with one. */
+static bool take_signature(ts_hlo_reader *r, const char *at, const char *end) {
+    size_t before = r->joined_length, length = (size_t)(end - at);
+    if (r->signature.line == 0) return false;
+    bool fits = before + 1 + length <= TS_HLO_LINE_BYTES;
+    if (fits) append(r, " ", 1), append(r, at, length);
+    const char *all_end = r->joined + r->joined_length;
+    hlo_answer found =
+        fits ? hlo_read_signature(&r->signature, r->joined, all_end - length, all_end) : HLO_NOT_ONE;
+    if (found == HLO_NOT_ONE)
+        r->joined_length = before;
+    else
+        count(r, TS_HLO_LITERAL);
+    if (found != HLO_ENDS_EARLY) give_signature(r);
+    return found != HLO_NOT_ONE;
 }
 
 static bool is_dialect(const char *at, const char *end) {
@@ -264,7 +299,8 @@ static void take_fresh(ts_hlo_reader *r, const char *at, const char *end) {
     if (found == HLO_NOT_ONE && r->in_computation && hlo_is_left_side(at, end))
         return hold(r, HLO_ENDS_EARLY, &i, at, end);
     if (found == HLO_NOT_ONE) found = hlo_read_labelled(at, end, &i);
-    if (found == HLO_NOT_ONE) return take_other(r, at, end);
+    if (found == HLO_NOT_ONE && begins_signature(r, at, end)) return;
+    if (found == HLO_NOT_ONE) return take_other(r, r->counts.lines, at, end);
     r->in_table = false;
     bool goes = found == HLO_ENDS_EARLY ? !is_literal(&i) : may_go_on(r, &i);
     if (goes) return hold(r, found, &i, at, end);
@@ -354,30 +390,17 @@ static const char *comment_start(const char *at, const char *end) {
     return end;
 }
 
-/* Behind the time and place that logs write before each line, "I0320 03:59:34.7 855 compiler.cc:2163] ". */
-static const char *skip_stamp(const char *line, const char *end) {
-    const char *at = line + 1;
-    if (line == end || !memchr("IWEF", *line, 4)) return line;
-    for (const char *behind = " ::.  "; *behind; behind++) {
-        const char *digits = at;
-        while (at < end && ts_is_digit(*at)) at++;
-        if (at == digits || at == end || *at != *behind) return line;
-        for (at++; at < end && *behind == ' ' && *at == ' ';) at++;
-    }
-    while (at < end && *at != ']' && !hlo_is_space(*at)) at++;
-    return at < end && *at == ']' && ts_is_digit(at[-1]) ? at + 1 : line;
-}
-
 static void take_line(ts_hlo_reader *r, const char *at, size_t length) {
     const char *end = at + length;
     if (r->counts.lines++ == 0) at += ts_text_mark(at, length);
     while (at < end && hlo_is_space(*at)) at++;
-    at = skip_stamp(at, end);
+    at = hlo_skip_stamp(at, end);
     while (at < end && hlo_is_space(*at)) at++;
     end = comment_start(at, end);
     while (end > at && hlo_is_space(end[-1])) end--;
     if (take_header(r, at, end)) return;
     give_header(r);
+    if (take_signature(r, at, end)) return;
     if (at < end && *at == '/' && is_comment(at, end)) return count(r, TS_HLO_COMMENT);
     if (take_rest(r, at, end)) return;
     if (at == end || only_marks(at, end)) {
@@ -461,6 +484,7 @@ void ts_hlo_finish(ts_hlo_reader *r) {
     r->next = '\n';
     if (r->held_length > 0) take_held(r);
     give_header(r);
+    give_signature(r);
     give_joined(r);
     r->counts.cut_instructions += r->literal_depth > 0;
     if (r->in_computation) r->counts.unended_computations++;

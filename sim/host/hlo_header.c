@@ -1,6 +1,7 @@
 /* The header of a module, where it takes more than one line: "HloModule name, .., origin_recovery_table={", rows whose
  * values are modules of their own between lines of one quote, "}", and ",", "debug_attributes={", rows, "}".
- * Source: XLA hlo_module.cc, HloModule::Print. By hand, lines are broken anywhere in brackets. */
+ * Source: XLA hlo_module.cc, HloModule::Print. By hand, lines are broken anywhere in brackets. That of a computation,
+ * "ENTRY %name (parameter: shape, ..) -> shape {", is one line of any length, which terminals and mails break. */
 #include <string.h>
 
 #include "hlo_private.h"
@@ -47,4 +48,44 @@ bool hlo_header_goes_on(hlo_header *header, const char *at, const char *end) {
     header->quoted = is_quote(at, end);
     if (!header->quoted) header->depth += depth_of(at, end);
     return true;
+}
+
+/* "()", "(word: shape" or "(word: (": what messages write in brackets is otherwise. */
+static bool begins_parameters(const char *at, const char *end, bool marked) {
+    bool cut;
+    at = hlo_skip_space(at + 1, end);
+    if (at == end || *at == ')') return marked;
+    while (at < end && hlo_is_name(*at)) at++;
+    if (at == end || *at != ':') return false;
+    at = hlo_skip_space(at + 1, end);
+    return at == end ? marked : *at == '(' || ts_hlo_shape_end(at, end, &cut) != NULL || cut;
+}
+
+bool hlo_opens_signature(hlo_signature *signature, const char *at, const char *end) {
+    bool entry = hlo_begins(at, end, "ENTRY ");
+    if (entry) at = hlo_skip_space(at + 5, end);
+    bool marked = entry || (at < end && *at == '%');
+    if (at < end && *at == '%') at++;
+    const char *name = at;
+    while (at < end && hlo_is_name(*at)) at++;
+    if (at == name && !entry) return false;
+    at = hlo_skip_space(at, end);
+    signature->depth = depth_of(at, end);
+    if (at == end) return marked;
+    if (*at != '(' || !begins_parameters(at, end, marked)) return false;
+    return signature->depth > 0 || end[-1] == ')' || memmem(at, (size_t)(end - at), "->", 2) != NULL;
+}
+
+/* May what is behind closed brackets, or none, go on with this? */
+static bool goes_on_so(const char *all, const char *row) {
+    bool arrow = memmem(all, (size_t)(row - all), "->", 2) != NULL;
+    if (memchr(all, '(', (size_t)(row - all)) == NULL) return *row == '(' || *row == '{';
+    return arrow ? *row == '{' || row[-2] == '>' : *row == '-';
+}
+
+hlo_answer hlo_read_signature(hlo_signature *signature, const char *all, const char *row, const char *end) {
+    bool other = row == end || *row == '}' || *row == '%' || memmem(row, (size_t)(end - row), " = ", 3);
+    if (other || (signature->depth <= 0 && !goes_on_so(all, row))) return HLO_NOT_ONE;
+    signature->depth += depth_of(row, end);
+    return end[-1] == '{' && signature->depth == 1 ? HLO_WHOLE : HLO_ENDS_EARLY;
 }

@@ -115,3 +115,16 @@ hlo_answer hlo_read_labelled(const char *at, const char *end, ts_hlo_instruction
     }
     return HLO_NOT_ONE;
 }
+
+const char *hlo_skip_stamp(const char *line, const char *end) {
+    const char *at = line + 1;
+    if (line == end || !memchr("IWEF", *line, 4)) return line;
+    for (const char *behind = " ::.  "; *behind; behind++) {
+        const char *digits = at;
+        while (at < end && ts_is_digit(*at)) at++;
+        if (at == digits || at == end || *at != *behind) return line;
+        for (at++; at < end && *behind == ' ' && *at == ' ';) at++;
+    }
+    while (at < end && *at != ']' && !hlo_is_space(*at)) at++;
+    return at < end && *at == ']' && ts_is_digit(at[-1]) ? at + 1 : line;
+}

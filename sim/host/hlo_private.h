@@ -35,6 +35,8 @@ typedef enum { HLO_NOT_ONE, HLO_WHOLE, HLO_ENDS_EARLY /* the next line may go on
 hlo_answer hlo_read_instruction(const char *at, const char *end, ts_hlo_instruction *i);
 /* The same behind the time stamp or label that a log puts before it. */
 hlo_answer hlo_read_labelled(const char *at, const char *end, ts_hlo_instruction *i);
+/* Behind the time and place that logs write before each line, "I0320 03:59:34.7 855 compiler.cc:2163] ". */
+const char *hlo_skip_stamp(const char *line, const char *end);
 /* [ROOT] name = alone, of a computation. */
 bool hlo_is_left_side(const char *at, const char *end);
 /* Brackets that are open at the end. */
@@ -50,6 +52,17 @@ typedef struct {
 void hlo_header_begin(hlo_header *header, const char *at, const char *end); /* its first line */
 /* Is the next line, without white space around it, part of it too? */
 bool hlo_header_goes_on(hlo_header *header, const char *at, const char *end);
+
+/* ---- That of a computation ---- */
+
+typedef struct {
+    int64_t line, depth; /* its first line, 0: none; brackets that are open */
+} hlo_signature;
+
+/* May a line that is nothing by itself be the beginning of one? */
+bool hlo_opens_signature(hlo_signature *signature, const char *at, const char *end);
+/* With the line from `row` to `end`, which may be no part of it, behind a blank. */
+hlo_answer hlo_read_signature(hlo_signature *signature, const char *all, const char *row, const char *end);
 
 /* Which of the tables of locations the line begins, from 0; -1: none. */
 int hlo_table_of(ts_span line);

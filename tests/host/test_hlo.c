@@ -125,6 +125,26 @@ static const row rows[] = {
     {"%a = f32[8]{0} ad", "1 cut <a> <f32[8]{0}>\n"},
     {"%f = (f32[2]{0}, f32[3]{0}, ...(+6)) fusion(%a)\n",
      "1 <f> <(f32[2]{0}, f32[3]{0}, ...(+6))> <fusion> <%a>\n"},
+    /* A computation's header over several lines, in any place between words. */
+    {"%f.1 (p.1: f32[8]{0:T(128)}, q: (f32[2],\n  s32[])) ->\n f32[8]{0}\n{\n  %a = f32[8]{0} "
+     "negate(%p.1)\n}\n",
+     "1 computation <f.1>\n5 <a> <f32[8]{0}> <negate> <%p.1>\nend\n"},
+    {"ENTRY %main.2\n (\n  p: f32[8],\n  /*index=1*/q: f32[])\n  -> (f32[8],\n  f32[]) {\n}\n",
+     "1 entry <main.2>\nend\n"},
+    {"ENTRY %m\n{\n}\nENTRY\n%m {\n}\n", "1 entry <m>\nend\n4 message <ENTRY>\n5 computation <m>\nend\n"},
+    {"f ()\n-> f32[] {\n}\n%f ()\n-> f32[] {\n}\n%f (\n) -> f32[] {\n}\n",
+     "1 message <f ()>\n2 message <-> f32[] {>\n4 computation <f>\nend\n7 computation <f>\nend\n"},
+    {"g (p: f32[8],\n  q: f32[8]) -> f32[8] {\n}\ng (p: (f32[8],\n  f32[8])) -> f32[8] {\n}\n",
+     "1 computation <g>\nend\n4 computation <g>\nend\n"},
+    /* What is none, or is not all there. */
+    {"the line (p: 8,\n  q) -> r {\n%e (size, of\n all) -> {\n",
+     "1 message <the line (p: 8,>\n2 message <q) -> r {>\n3 message <%e (size, of>\n4 message <all) -> {>\n"},
+    {"%g (p: f32[8],\n%a = f32[8] copy(%b)\n", "1 message <%g (p: f32[8],>\n2 <a> <f32[8]> <copy> <%b>\n"},
+    {"%g (p: f32[8],\n  q: f32[8]\n\n) -> f32[8] {\n",
+     "1 message <%g (p: f32[8], q: f32[8]>\n4 message <) -> f32[8] {>\n"},
+    {"%g (p: f32[8])\nby %h\n%i\n", "1 message <%g (p: f32[8])>\n2 message <by %h>\n3 message <%i>\n"},
+    {"%g (p: f32[8]) -> f32[8]\n}\n%g (p: f32[8]) -> f32[8]\nor\n",
+     "1 message <%g (p: f32[8]) -> f32[8]>\n3 message <%g (p: f32[8]) -> f32[8]>\n4 message <or>\n"},
     /* Wrapped. */
     {"%a = (f32[8]{0},\n      f32[9]{0})\n   tuple(%b,\n %c)\n%d = f32[] negate(%a)\n",
      "1 <a> <(f32[8]{0}, f32[9]{0})> <tuple> <%b, %c>\n5 <d> <f32[]> <negate> <%a>\n"},
