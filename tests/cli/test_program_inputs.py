@@ -104,6 +104,14 @@ def any_size_and_any_finite_input():
 
 
 @test
+def any_factor():
+    draw, failures = random.Random(f"{SEED} factor"), []
+    for program, factor in [(p, a) for p in ("saxpy", "stream") for a in (0.1, -3e38, 1e-38, 1e-40, -3e-45)]:
+        failures += fails(f"programs/{program}.tsim", ["-D", "ROWS=9", "-D", "COLS=40", "-D", f"A={factor}"], draw, [large, mixed])
+    assert not failures, "\n".join(failures)
+
+
+@test
 def nan_where_it_is_defined():
     failures = []
     for stem in "quantise", "top1", "relu", "pred_mask", "copy", "transpose":
