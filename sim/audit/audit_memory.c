@@ -9,7 +9,7 @@
 #include "base/number.h"
 #include "audit_state.h"
 
-enum { FIGURES = 256, ALLOCATIONS = 1 << 14, WORD = 16 };
+enum { FIGURES = 256, ALLOCATIONS = 1 << 14 };
 
 static const char *find(ts_span text, const char *label) {
     const char *at = memmem(text.text, text.length, label, strlen(label));
@@ -20,15 +20,14 @@ static ts_span from(ts_span text, const char *at) {
     return (ts_span){at, (size_t)(text.text + text.length - at)};
 }
 
-/* "8.00MiB", "276.0K", "4096", "0B" as printed, without "iB"; behind it, or NULL: none is there. */
-static const char *read_size(ts_span text, char word[WORD], int64_t *bytes) {
+const char *audit_read_size(ts_span text, char word[AUDIT_SIZE], int64_t *bytes) {
     static const char units[] = "KMGTPE";
     const char *at = text.text, *end = at + text.length;
     size_t length = 0;
     while (at < end && (*at == ' ' || *at == '(' || *at == '*')) at++;
     if (at == end || !ts_is_digit(*at)) return NULL;
     double value = 0, location = 0;
-    for (; at < end && length < WORD - 2; at++) {
+    for (; at < end && length < AUDIT_SIZE - 2; at++) {
         if (!ts_is_digit(*at) && (*at != '.' || location > 0)) break;
         word[length++] = *at;
         if (*at == '.')
@@ -136,7 +135,7 @@ static const char *find_part(ts_span text, const char *label) {
 }
 
 static bool read_figure(ts_audit *a, int64_t line, ts_span text, size_t which) {
-    char word[WORD];
+    char word[AUDIT_SIZE];
     int64_t bytes;
     const char *label = figures[which].label, *behind;
     const char *at = figures[which].first ? find_part(text, label) : find(text, label);
@@ -147,15 +146,15 @@ static bool read_figure(ts_audit *a, int64_t line, ts_span text, size_t which) {
         if (!at || space == AUDIT_NONE) return false;
         a->heading_space = space;
     }
-    if (!(behind = read_size(from(text, at), word, &bytes))) return false;
+    if (!(behind = audit_read_size(from(text, at), word, &bytes))) return false;
     /* "Used 20.00G of 15.48G hbm.", "program HBM usage: 3.51G / 15.75G" */
-    char limit[WORD];
+    char limit[AUDIT_SIZE];
     int64_t most;
     ts_span rest = from(text, behind);
     const char *of = ts_hlo_begins(rest, " of ")  ? behind + 4
                      : ts_hlo_begins(rest, " / ") ? behind + 3
                                                   : NULL;
-    if (of) of = read_size(from(text, of), limit, &most);
+    if (of) of = audit_read_size(from(text, of), limit, &most);
     int space = of ? space_named(from(text, of)) : AUDIT_NONE;
     if (space != AUDIT_NONE) a->heading_space = space;
     add_figure(a, line, figures[which].name, word, bytes);
@@ -213,10 +212,10 @@ static void name_it(char out[TS_AUDIT_NAME_BYTES], ts_span text) {
 
 void audit_keep_block(ts_audit *a, int32_t shape) {
     const report_block *block = &a->block;
-    char word[WORD];
+    char word[AUDIT_SIZE];
     int64_t bytes;
     ts_span size = {block->size, strlen(block->size)};
-    if (!read_size(size, word, &bytes)) return;
+    if (!audit_read_size(size, word, &bytes)) return;
     ts_audit_allocation *made = new_allocation(a, block->line, word, bytes);
     if (!made) return;
     made->shape = shape;
@@ -226,12 +225,12 @@ void audit_keep_block(ts_audit *a, int32_t shape) {
 
 /* Allocation (size=8192) would exceed .. [shape = 'f32[16,128]{1,0}', space=hbm, .., tag = 'output of fusion@{}'] */
 static bool read_failed(ts_audit *a, int64_t line, ts_span text) {
-    char word[WORD];
+    char word[AUDIT_SIZE];
     int64_t bytes;
     ts_span shape;
     const char *size = find(text, "Allocation (size="),
                *at = size ? find(from(text, size), "shape = '") : NULL;
-    if (!at || !read_size(from(text, size), word, &bytes)) return false;
+    if (!at || !audit_read_size(from(text, size), word, &bytes)) return false;
     ts_span rest = from(text, at);
     if (!ts_hlo_find_shape(&rest, &shape) || shape.text != at) return false;
     read_figures(a, line, text);
@@ -257,12 +256,12 @@ static void name_kind(ts_audit_allocation *made, ts_span rest) {
 
 /* allocation 5: size 8.00MiB, parameter 0, shape |f32[1024,2048]| at ShapeIndex {}: */
 static bool read_allocation(ts_audit *a, int64_t line, ts_span text) {
-    char word[WORD], *end;
+    char word[AUDIT_SIZE], *end;
     int64_t bytes;
     const char *number = find(text, "allocation ");
     const char *size = number ? find(from(text, number), ": size ") : NULL;
     if (!size || !ts_is_digit(*number)) return false;
-    const char *behind = read_size(from(text, size), word, &bytes);
+    const char *behind = audit_read_size(from(text, size), word, &bytes);
     long index = strtol(number, &end, 10);
     if (!behind || end + 7 != size) return false;
     a->allocation = AUDIT_NONE;
@@ -286,11 +285,11 @@ static bool read_allocation(ts_audit *a, int64_t line, ts_span text) {
 
 /* value: <6 p0 @0> (size=4096,offset=0): f32[8,128]{1,0:T(8,128)} */
 static bool read_value(ts_audit *a, int64_t line, ts_span text) {
-    char word[WORD];
+    char word[AUDIT_SIZE];
     int64_t bytes;
     const char *at = find(text, "value: <"), *size = at ? find(from(text, at), "(size=") : NULL,
                *shape = size ? find(from(text, size), "): ") : NULL;
-    if (!shape || !read_size(from(text, size), word, &bytes)) return false;
+    if (!shape || !audit_read_size(from(text, size), word, &bytes)) return false;
     const char *name = memchr(at, ' ', (size_t)(size - at));
     const char *end = name ? memchr(name + 1, ' ', (size_t)(size - name - 1)) : NULL;
     ts_span named = end ? (ts_span){name + 1, (size_t)(end - name - 1)} : (ts_span){"", 0};
@@ -325,7 +324,7 @@ static bool skip_field(ts_span *rest) {
 static void read_sharing(ts_audit *a, ts_audit_allocation *made, ts_span shapes) {
     const char *begin = shapes.text;
     int64_t line = made->line, values = made->values;
-    char size[WORD];
+    char size[AUDIT_SIZE];
     snprintf(size, sizeof size, "%s", made->text);
     shapes = ts_hlo_trim(shapes);
     if (ts_hlo_begins(shapes, "(") && values == 1) { /* a tuple's table */
@@ -349,12 +348,12 @@ static void read_sharing(ts_audit *a, ts_audit_allocation *made, ts_span shapes)
 /* cumulative_size; size; offset; used_by_n_values; shapes_list
  * 4.00MiB( 44%);    4.00MiB;            0;       2; f32[12,12], f32[1000,784] */
 static bool read_usage(ts_audit *a, int64_t line, ts_span text) {
-    char word[WORD];
+    char word[AUDIT_SIZE];
     int64_t bytes;
-    const char *behind = read_size(text, word, &bytes);
+    const char *behind = audit_read_size(text, word, &bytes);
     if (!behind || !ts_hlo_begins(from(text, behind), "(")) return false;
     ts_span rest = from(text, behind);
-    if (!skip_field(&rest) || !(behind = read_size(rest, word, &bytes))) return false;
+    if (!skip_field(&rest) || !(behind = audit_read_size(rest, word, &bytes))) return false;
     rest = from(rest, behind);
     if (!ts_hlo_begins(rest, ";") || !skip_field(&rest)) return false;
     ts_span offset = rest;
@@ -399,9 +398,10 @@ static bool begins_section(ts_audit *a, ts_span text) {
 
 /* name{}: 16 bytes (cumulative: 16 bytes) */
 static void read_live(ts_audit *a, int64_t line, ts_span text) {
-    char word[WORD];
+    char word[AUDIT_SIZE];
     int64_t bytes;
-    const char *colon = find(text, ": "), *end = colon ? read_size(from(text, colon), word, &bytes) : NULL;
+    const char *colon = find(text, ": "),
+               *end = colon ? audit_read_size(from(text, colon), word, &bytes) : NULL;
     if (!end || !ts_hlo_begins(from(text, end), " bytes")) return;
     ts_audit_allocation *made = new_allocation(a, line, word, bytes);
     if (!made) return;

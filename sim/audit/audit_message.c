@@ -52,9 +52,8 @@ static void open_block(ts_audit *a, int64_t line) {
     a->block = (report_block){.open = true, .line = line};
 }
 
-/* "size 5242880", "size=5242880" before the shape, or at the text's beginning for an allocation that failed.
- */
-static bool size_before(ts_span all, const char *shape, const char *after, char out[16]) {
+/* "size 5242880", "size=5.00MiB" before the shape, or at the text's beginning for an allocation that failed. */
+static bool size_before(ts_span all, const char *shape, const char *after, char out[AUDIT_SIZE]) {
     ts_span before = {shape - (shape - after < LOOK_BACK ? shape - after : LOOK_BACK), 0};
     before.length = (size_t)(shape - before.text);
     const char *key = memmem(all.text, all.length, "Allocation (size=", 17), *end = shape;
@@ -65,16 +64,14 @@ static bool size_before(ts_span all, const char *shape, const char *after, char 
             key = at + 4;
         while (key && key < end && (*key == ' ' || *key == '=' || *key == ':')) key++;
     }
-    size_t length = 0;
-    while (key && key < end && ts_is_digit(*key) && length < 15) out[length++] = *key++;
-    out[length] = '\0';
-    return length > 0;
+    int64_t bytes;
+    return key && key < end && audit_read_size((ts_span){key, (size_t)(end - key)}, out, &bytes) != NULL;
 }
 
 static bool read_shapes(ts_audit *a, int64_t line, ts_span text) {
     ts_span rest = text, found;
     const char *after = text.text;
-    char size[16];
+    char size[AUDIT_SIZE];
     bool any = false;
     while (ts_hlo_find_shape(&rest, &found)) {
         bool reported = size_before(text, found.text, after, size);

@@ -211,6 +211,9 @@ void audit_price_collective(ts_audit *a, ts_audit_result *r, ts_audit_group *gro
 /* ---- Reports of memory (audit_memory.c) ---- */
 
 typedef enum { AUDIT_LINE_NONE, AUDIT_LINE_FIGURES, AUDIT_LINE_ALL } audit_line; /* what of it was read */
+enum { AUDIT_SIZE = 16 };
+/* "8.00MiB", "276.0K", "4096", "0B" as printed, without "iB"; behind it, or NULL: none is there. */
+const char *audit_read_size(ts_span text, char word[AUDIT_SIZE], int64_t *bytes);
 audit_line audit_memory_line(ts_audit *a, int64_t line, ts_span text);
 void audit_keep_block(ts_audit *a, int32_t shape); /* the entry that ends, of an out-of-memory message */
 void audit_finish_memory(ts_audit *a);
