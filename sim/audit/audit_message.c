@@ -52,14 +52,12 @@ static void open_block(ts_audit *a, int64_t line) {
     a->block = (report_block){.open = true, .line = line};
 }
 
-/* "size 5242880", "size=5.00MiB" before the shape, or at the text's beginning for an allocation that failed. */
-static bool size_before(ts_span all, const char *shape, const char *after, char out[AUDIT_SIZE]) {
+/* "size 5242880", "size=5.00MiB" before the shape; `failed`: that of an allocation, which holds for all of the text. */
+static bool size_before(const char *failed, const char *shape, const char *after, char out[AUDIT_SIZE]) {
     ts_span before = {shape - (shape - after < LOOK_BACK ? shape - after : LOOK_BACK), 0};
     before.length = (size_t)(shape - before.text);
-    const char *key = memmem(all.text, all.length, "Allocation (size=", 17), *end = shape;
-    if (key) {
-        key += 17;
-    } else {
+    const char *key = failed, *end = shape;
+    if (!key) {
         for (const char *at = before.text; (at = memmem(at, (size_t)(end - at), "size", 4)) != NULL; at += 4)
             key = at + 4;
         while (key && key < end && (*key == ' ' || *key == '=' || *key == ':')) key++;
@@ -70,11 +68,12 @@ static bool size_before(ts_span all, const char *shape, const char *after, char 
 
 static bool read_shapes(ts_audit *a, int64_t line, ts_span text) {
     ts_span rest = text, found;
-    const char *after = text.text;
+    const char *after = text.text, *failed = memmem(text.text, text.length, "Allocation (size=", 17);
+    if (failed) failed += 17;
     char size[AUDIT_SIZE];
     bool any = false;
     while (ts_hlo_find_shape(&rest, &found)) {
-        bool reported = size_before(text, found.text, after, size);
+        bool reported = size_before(failed, found.text, after, size);
         int32_t shape = audit_intern(a, line, found);
         after = rest.text;
         any = true;
