@@ -7,7 +7,9 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "config/tree.h"
 #include "host/format.h"
+#include "program/program.h"
 
 typedef struct {
     const char *name, *path; /* "--csv", or the operand; NULL: a report, to standard output */
@@ -124,11 +126,51 @@ static bool check_pairs(ts_error *err, ts_arena *arena, const named_file *files,
     return true;
 }
 
+/* No output is a file that those of the command line name: what a program includes, the base of a machine. */
+static bool check_named(ts_error *err, ts_arena *arena, const named_file *files, int count,
+                        const char *path) {
+    const named_file read = {.path = path};
+    for (int i = 0; i < count; i++)
+        if (files[i].written && !check_pair(err, arena, &files[i], &read)) return false;
+    return true;
+}
+
+static bool check_program(ts_error *err, ts_arena *arena, const named_file *files, int count,
+                          const char *path) {
+    int named_count;
+    const ts_program_file *named = ts_program_files(arena, path, &named_count);
+    for (int i = 0; i < named_count; i++)
+        if (!check_named(err, arena, files, count, ts_host_file(arena, named[i].path))) return false;
+    return true;
+}
+
+static bool check_tree(ts_error *err, ts_arena *arena, const named_file *files, int count, const char *path) {
+    const char *named[TS_TREE_MAX_BASES + 1];
+    int named_count = ts_tree_files(arena, path, named);
+    for (int i = 0; i < named_count; i++)
+        if (!check_named(err, arena, files, count, named[i])) return false;
+    return true;
+}
+
+static bool check_all_named(ts_error *err, const cli_line *line, const named_file *files, int count) {
+    const char *trees[] = {cli_value(line, "machine"), cli_value(line, "mesh")};
+    bool written = false, good = true;
+    for (int i = 0; i < count; i++) written |= files[i].written && files[i].path;
+    if (!written) return true;
+    for (int i = 0; i < count && good; i++)
+        if (!files[i].written && files[i].path && ts_text_ends(files[i].path, ".tsim"))
+            good = check_program(err, line->arena, files, count, files[i].path);
+    for (int i = 0; i < 2 && good; i++)
+        if (trees[i]) good = check_tree(err, line->arena, files, count, trees[i]);
+    return good;
+}
+
 bool cli_check_files(cli_line *line) {
     ts_error err = {0};
     int count;
     const named_file *files = list_files(line, &count);
-    if (!check_stdout(&err, files, count) || !check_pairs(&err, line->arena, files, count)) {
+    if (!check_stdout(&err, files, count) || !check_pairs(&err, line->arena, files, count) ||
+        !check_all_named(&err, line, files, count)) {
         line->exit_code = cli_usage_error(line, &err);
         return false;
     }

@@ -121,6 +121,22 @@ const ts_tree *ts_tree_load(ts_error *err, ts_arena *arena, const char *name, co
     return load(err, &lib, &file);
 }
 
+int ts_tree_files(ts_arena *arena, const char *name, const char *files[TS_TREE_MAX_BASES + 1]) {
+    const library lib = {.arena = arena};
+    int count = 0;
+    while (ts_tree_is_path(name) && count <= TS_TREE_MAX_BASES) {
+        ts_error ignored = {0};
+        ts_source *source = TS_NEW(arena, ts_source);
+        const chain file = {.name = files[count++] = name};
+        bool read = ts_file_read_source(&ignored, arena, name, TS_TREE_MAX_BYTES, source);
+        const ts_tree *tree = read ? ts_tree_parse(&ignored, arena, source) : NULL;
+        const ts_tree_entry *base = tree && tree->kind == TS_TREE_MAP ? ts_tree_find(tree, "base", 4) : NULL;
+        if (base == NULL || base->value->kind != TS_TREE_SCALAR) break;
+        name = base_name(&lib, &file, base->value->text);
+    }
+    return count;
+}
+
 static bool is_null(const ts_tree *node) {
     return node->kind == TS_TREE_SCALAR && !node->quoted && strcmp(node->text, "null") == 0;
 }

@@ -49,6 +49,8 @@ typedef struct {
 const ts_tree *ts_tree_load(ts_error *err, ts_arena *arena, const char *name, const ts_tree_builtin *builtins,
                             size_t count);
 bool ts_tree_is_path(const char *name);
+/* The files that it reads, as far as they can be: how many. */
+int ts_tree_files(ts_arena *arena, const char *name, const char *files[TS_TREE_MAX_BASES + 1]);
 
 /* Maps are merged key by key, everything else is replaced by what lies above; null above takes a key away. */
 const ts_tree *ts_tree_merge(ts_arena *arena, const ts_tree *below, const ts_tree *above);

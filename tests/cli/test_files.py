@@ -126,8 +126,23 @@ def an_output_that_is_an_input():
         copy("programs/mlp_digits.tsim")
         shutil.copytree("programs/include", f"{folder}/include")
         weights = f"{folder}/digits/w1.npy"
-        expect(["run", f"{folder}/mlp_digits.tsim", "-o", f"logits={weights}"], 2, "",
-               f"tilesim: error: -o logits would be written over '{weights}', an input of w1\n")
+        base, upper = Path(folder) / "base.yaml", Path(folder) / "upper.yaml"
+        base.write_text("base: tpu-v4.yaml\n")
+        upper.write_text("base: base.yaml\nhbm:\n    clock: 1 GHz\n")
+        mesh, rows = copy("configs/meshes/v4-64.yaml"), Path(folder) / "include/rows.tsim"
+        before.update({path: path.read_bytes() for path in (base, upper, mesh, rows)})
+        sharded = ["reshard", "f32[64] P('x')", "f32[64]", "--mesh"]
+        for words, option, file in (
+                (["run", f"{folder}/mlp_digits.tsim", "-o", f"logits={weights}"], "--output", weights),
+                (["run", f"{folder}/mlp_digits.tsim", "--trace", weights], "--trace", weights),
+                (["run", program, "--html", rows], "--html", rows),
+                (["choose", program, "--tensor", "x", "--svg", rows], "--svg", rows),
+                (["run", program, "-m", upper, "--html", base], "--html", base),
+                (["audit", module, "-m", upper, "--csv", "/dev/null", "--svg", link], "--svg", machine),
+                ([*sharded, mesh, "--html", mesh], "--html", mesh)):
+            expect(words, 2, "", usage(words[0], f"{option} would be written over the input '{file}', expected another name"))
+        expect(["audit", module, "-m", base, "--csv", f"{folder}/upper.csv"], out=None)
+        expect(["choose", "f32[8]", "-m", "no.yaml", "--html", f"{folder}/no.html"], 1, "", None)
         for path, content in before.items():
             assert path.read_bytes() == content, path
 

@@ -224,7 +224,8 @@ def archives_are_not_overwritten():
     text = program(f'.tensor w hbm f32[6] in file("{path}:w")\nhalt\n')
     before = path.read_bytes()
     expect(["run", text, "-o", f"w={path}:y"], 2, "",
-           f"tilesim: error: -o w would be written over '{path}', an input of w\n")
+           f"tilesim run: error: --output would be written over the input '{path}', expected another name\n"
+           "`tilesim run --help` shows how it is used\n")
     assert path.read_bytes() == before
 
 

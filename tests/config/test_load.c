@@ -117,6 +117,16 @@ static int leave(void **state) {
     return 0;
 }
 
+static void expect_files(const char *name, const char *expected) {
+    const char *files[TS_TREE_MAX_BASES + 1];
+    ts_arena *arena = ts_arena_new();
+    int count = ts_tree_files(arena, name, files);
+    ts_text all = ts_text_begin(arena);
+    for (int i = 0; i < count; i++) ts_text_add(&all, "%s%s", i > 0 ? " " : "", files[i]);
+    assert_string_equal(count > 0 ? all.bytes : "", expected);
+    ts_arena_free(arena);
+}
+
 static void loads_files(void **state) {
     char absolute[4200];
     snprintf(absolute, sizeof absolute, "base: %s/b.yml\n", (const char *)*state);
@@ -128,6 +138,14 @@ static void loads_files(void **state) {
     save("d.yaml", "base: sub/../d.yaml\n");
     save("e.yaml", "x: 1\nbase: absent.yaml\n");
     save("f.yaml", "base: sub/\n");
+    save("h.yaml", "- base: a.yaml\n");
+    save("i.yaml", "base: [a.yaml]\n");
+    expect_files("alpha", "");
+    expect_files("a.yaml", "a.yaml sub/a.yaml sub/../b.yml");
+    expect_files("e.yaml", "e.yaml absent.yaml"); /* as far as they can be read */
+    expect_files("h.yaml", "h.yaml");
+    expect_files("i.yaml", "i.yaml");
+    expect_files("c.yaml", "c.yaml c.yaml c.yaml c.yaml c.yaml c.yaml c.yaml c.yaml c.yaml");
     expect_tree("a.yaml", "x=2 m=(a=1 b=2 c=9) z=7");
     expect_tree("./sub/a.yaml", "x=2 m=(a=1 b=2) z=7");
     expect_tree("sub/g.yaml", "x=2 m=(a=1 b=2)");
