@@ -12,6 +12,8 @@
 
 enum { LENGTH_BYTES = 8, HEADER_LIMIT = 16 << 20 };
 
+static const char metadata_key[] = "__metadata__"; /* of no tensor */
+
 /* Names of safetensors/src/tensor.rs, enum Dtype. Its F8_E4M3 is the one without infinities. Of those with less
  * than a byte an element it says how many bits they take, but not which come first. */
 static const struct {
@@ -200,7 +202,7 @@ static bool check_metadata(ts_error *err, const char *file, const cJSON *metadat
     bool good = cJSON_IsObject(metadata);
     for (const cJSON *item = metadata->child; good && item; item = item->next) good = cJSON_IsString(item);
     return good ||
-           ts_error_set(err, TS_ERROR_INPUT, "%s: expected an object of strings in '__metadata__'", file);
+           ts_error_set(err, TS_ERROR_INPUT, "%s: expected an object of strings in '%s'", file, metadata_key);
 }
 
 static bool read_tensors(ts_error *err, ts_arena *arena, const char *file, const cJSON *root,
@@ -209,7 +211,7 @@ static bool read_tensors(ts_error *err, ts_arena *arena, const char *file, const
         return ts_error_set(err, TS_ERROR_INPUT, "%s: the header is not a JSON object", file);
     index->tensors = TS_NEW_ARRAY(arena, ts_safetensor, cJSON_GetArraySize(root));
     for (const cJSON *item = root->child; item; item = item->next) {
-        if (strcmp(item->string, "__metadata__") == 0) {
+        if (strcmp(item->string, metadata_key) == 0) {
             if (!check_metadata(err, file, item)) return false;
             continue;
         }
@@ -222,11 +224,30 @@ static bool read_tensors(ts_error *err, ts_arena *arena, const char *file, const
     return check_names(err, arena, file, index) && check_cover(err, file, data_bytes, index);
 }
 
-static size_t string_end(const ts_source *header, size_t at) {
-    for (at++; at < header->length && header->text[at] != '"'; at++)
-        if (header->text[at] == '\\') at++;
+/* Of the character of UTF-8 at `at`; 0: it is none, or a control character. */
+static size_t character_bytes(const ts_source *header, size_t at) {
+    char text[5] = {0};
+    size_t left = header->length - at;
+    memcpy(text, header->text + at, left < 4 ? left : 4);
+    return (unsigned char)*text < ' ' ? 0 : ts_text_utf8_bytes(text);
+}
+
+/* Behind the quote of the string that begins at `at`; 0: it may not be so. No name has a NUL. */
+static size_t string_end(ts_error *err, const ts_source *header, size_t at) {
+    for (at++; at < header->length && header->text[at] != '"';) {
+        size_t bytes = character_bytes(header, at);
+        bool escape = header->text[at] == '\\' && at + 1 < header->length;
+        if (bytes == 0)
+            return ts_error_at(err, TS_ERROR_INPUT, header, at,
+                               "a string that is not UTF-8 without control characters");
+        if (escape && header->length - at > 5 && memcmp(header->text + at, "\\u0000", 6) == 0)
+            return ts_error_at(err, TS_ERROR_INPUT, header, at, "a NUL in a string");
+        at += escape ? 2 : bytes;
+    }
     return at + 1;
 }
+
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 /* As JSON has integers: no point, no exponent, no 0 in front. */
 static bool is_integer(const char *text, size_t length) {
@@ -235,8 +256,8 @@ static bool is_integer(const char *text, size_t length) {
     return at == length && length > sign && (text[sign] != '0' || length == 1);
 }
 
-/* What the format asks for and cJSON does not tell of: an object from the first byte, and only integers. Also
- * that nothing nests deep, before it is read. */
+/* What the format asks for and cJSON does not tell of: an object from the first byte, only integers, UTF-8, and
+ * JSON's own blanks. Also that nothing nests deep, before it is read. */
 static bool check_text(ts_error *err, const ts_source *header) {
     enum { DEPTH = 64 };
     if (header->length == 0 || header->text[0] != '{')
@@ -244,7 +265,10 @@ static bool check_text(ts_error *err, const ts_source *header) {
     int64_t depth = 0;
     for (size_t at = 0, next; at < header->length; at = next) {
         const char *text = header->text + at;
-        next = *text == '"' ? string_end(header, at) : at + 1;
+        next = *text == '"' ? string_end(err, header, at) : at + 1;
+        if (next == 0) return false;
+        if (depth > 0 && (unsigned char)*text < ' ' && !is_blank(*text))
+            return ts_error_at(err, TS_ERROR_INPUT, header, at, "the header is not valid JSON");
         depth += (*text == '{' || *text == '[') - (*text == '}' || *text == ']');
         if (depth > DEPTH)
             return ts_error_at(err, TS_ERROR_INPUT, header, at, "nested more than %d deep", DEPTH);
@@ -344,6 +368,8 @@ static bool add_tensor(ts_error *err, const char *path, const ts_safetensor *ten
     while (type < TYPES && (types[type].dtype != tensor->array.dtype || types[type].packed_bits > 0)) type++;
     if (!ts_text_is_utf8(tensor->name))
         return ts_error_set(err, TS_ERROR_INPUT, "%s: the tensor's name is not UTF-8", path);
+    if (strcmp(tensor->name, metadata_key) == 0)
+        return ts_error_set(err, TS_ERROR_INPUT, "%s: no tensor can be called '%s'", path, metadata_key);
     if (type == TYPES)
         return ts_error_set(err, TS_ERROR_INPUT, "%s: a safetensors file cannot hold %s", path,
                             ts_dtype_get(tensor->array.dtype)->name);

@@ -90,6 +90,12 @@ static const struct {
     {"{\"[{[{[{\\\"[[2.0\":" NESTED "}", 0, 34, "the header is not valid JSON"},
     {"{" A "} x", 8, 56, "text behind the header, expected only spaces"},
     {"[]", 0, 1, "the header does not begin with '{'"},
+    {"{\v}", 0, 2, "the header is not valid JSON"},
+    {"{\"\x01\":1}", 0, 3, "a string that is not UTF-8 without control characters"},
+    {"{\"\xc3\xa9\n\":1}", 0, 5, "a string that is not UTF-8 without control characters"},
+    {"{\"a\xff\":1}", 0, 4, "a string that is not UTF-8 without control characters"},
+    {"{\"a\xe2\x82", 0, 4, "a string that is not UTF-8 without control characters"},
+    {"{\"a\\u0000b\":1}", 0, 4, "a NUL in a string"},
     {"{\"__metadata__\":{\"format\":3}," A "}", 8, 0, "m: expected an object of strings in '__metadata__'"},
     {"{\"__metadata__\":[\"format\"]," A "}", 8, 0, "m: expected an object of strings in '__metadata__'"},
     {"{\"a\":3}", 0, 0, "m: tensor 'a': expected an object with 'dtype', 'shape' and 'data_offsets'"},
@@ -275,6 +281,9 @@ static void there_and_back(void **state) {
     assert_true(ts_host_load(&err, arena, in_folder("one.safetensors"), NULL, &back));
     assert_memory_equal(back.bytes, tensors[0].array.bytes, 12);
     assert_int_equal(remove(in_folder("one.safetensors")), 0);
+    assert_false(ts_host_save(&err, arena, "x.safetensors:__metadata__", &tensors[0].array));
+    assert_string_equal(err.message, "x.safetensors: no tensor can be called '__metadata__'");
+    err = (ts_error){0};
     tensors[0].array.dtype = TS_DTYPE_S4;
     assert_false(ts_host_save(&err, arena, "x.safetensors", &tensors[0].array));
     assert_string_equal(err.message, "x.safetensors: a safetensors file cannot hold s4");
