@@ -86,6 +86,8 @@ static const row rows[] = {
      "W20250320 03:59:34.7 855 a-b/hlo.cc:7]   ROOT %a = f32[8]\n"
      "E0000 00:00:1742212345.1 855 hlo.cc:7] negate(%p)\nF0320 03:59:34.7 1 h:1]}\n",
      "1 computation <c>\n2 root <a> <f32[8]> <negate> <%p>\nend\n"},
+    {"E   ENTRY %e {\nE     %a = f32[8] copy(%p)\nE   }\nE   Total:\nE\n",
+     "1 entry <e>\n2 <a> <f32[8]> <copy> <%p>\nend\n4 message <Total:>\n5 message <E>\n"},
     {"I0320 03:59:34 855 h:1] ENTRY %e {\n"
      "I0320 03:59:34.7 855 h:] ENTRY %e {\n"
      "I0320 03:59:34.7 855 h 1] ENTRY %e {\n"
