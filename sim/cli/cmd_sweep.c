@@ -175,6 +175,31 @@ static bool check_database(ts_error *err, const command_state *c) {
     return true;
 }
 
+/* Nor over a file that the study names. */
+static bool check_text(ts_error *err, const command_state *c, const char *folder, const ts_tree *text) {
+    static const char *const written[] = {"csv", "svg", "html"};
+    if (!text || text->kind != TS_TREE_SCALAR) return true;
+    const char *file = ts_text_format(c->line.arena, "%s%s", *text->text == '/' ? "" : folder, text->text);
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
+        const char *path = cli_value(&c->line, written[i]);
+        if (path && ts_file_same(c->line.arena, path, file))
+            return ts_error_set(err, TS_ERROR_USAGE, "--%s would be written over '%s', which the study names",
+                                written[i], file);
+    }
+    return true;
+}
+
+static bool check_study(ts_error *err, const command_state *c, const ts_sweep_study *study) {
+    bool good = check_text(err, c, study->folder, study->machine);
+    for (int i = 0; i < study->ask_count && good; i++) {
+        const ts_sweep_ask *ask = &study->asks[i];
+        good = check_text(err, c, study->folder, ask->text);
+        for (int k = 0; k < TS_SWEEP_OPTIONS && good; k++)
+            good = check_text(err, c, study->folder, ask->options[k]);
+    }
+    return good;
+}
+
 static bool read_line(ts_error *err, command_state *c) {
     const cli_line *line = &c->line;
     int64_t workers = 1, rows = ROWS;
@@ -259,7 +284,7 @@ static bool has_numbers(ts_error *err, const char *name) {
 static bool study(ts_error *err, command_state *c) {
     ts_arena *arena = c->line.arena;
     const ts_sweep_study *study = ts_sweep_study_load(err, arena, c->line.operands[0]);
-    if (!study) return false;
+    if (!study || !check_study(err, c, study)) return false;
     if (cli_value(&c->line, "sensitivity")) {
         if (!has_numbers(err, c->column) || !ts_sweep_changes_make(err, arena, study, &c->changes))
             return false;

@@ -374,6 +374,15 @@ def nothing_is_written_over_study_and_database():
         assert code == 2 and out == "" and f"{option} would be written over the input '{path}', expected another name" in err, err
         code, out, err = run("sweep", path, "--db", db, *plot, option, db)
         assert code == 2 and out == "" and f"{option} would be written over the database '{db}', expected another name" in err, err
+    table = HERE / "named.tsim"
+    table.write_text("halt\n")
+    (HERE / "named.yaml").write_text("base: tpu-v4\n")
+    for name, text in (("named.tsim", "ask: {program: named.tsim}\n"), ("named.yaml", "machine: named.yaml\nask: {layout: 'f32[8]'}\n"),
+                       ("named.tsim", f"ask: {{program: {table}}}\n")):
+        names, kept = study(text, "names.yaml"), (HERE / name).read_bytes()
+        code, out, err = run("sweep", names, "--db", ":memory:", "--csv", HERE / name)
+        assert code == 2 and out == "" and f"--csv would be written over '{HERE / name}', which the study names" in err, err
+        assert (HERE / name).read_bytes() == kept
     code, out, err = run("sweep", path, "--csv", "./over.db")  # the one that is not given
     assert code == 2 and out == "" and "--csv would be written over the database 'over.db', expected another name" in err, err
     assert (path.read_bytes(), db.read_bytes()) == (before, held)
