@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "config/tree.h"
 #include "host/format.h"
+#include "mesh/mesh_file.h"
 #include "program/program.h"
 
 typedef struct {
@@ -152,8 +153,16 @@ static bool check_tree(ts_error *err, ts_arena *arena, const named_file *files, 
     return true;
 }
 
+/* That of a mesh file where no other is named. */
+static const char *machine_of(const cli_line *line) {
+    ts_error ignored = {0};
+    const char *machine = cli_value(line, "machine"), *mesh = cli_value(line, "mesh");
+    bool reads = !machine && mesh && ts_tree_is_path(mesh);
+    return reads ? ts_mesh_file_machine(&ignored, line->arena, mesh) : machine;
+}
+
 static bool check_all_named(ts_error *err, const cli_line *line, const named_file *files, int count) {
-    const char *trees[] = {cli_value(line, "machine"), cli_value(line, "mesh")};
+    const char *trees[] = {machine_of(line), cli_value(line, "mesh")};
     bool written = false, good = true;
     for (int i = 0; i < count; i++) written |= files[i].written && files[i].path;
     if (!written) return true;

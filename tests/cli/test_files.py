@@ -132,6 +132,8 @@ def an_output_that_is_an_input():
         mesh, rows = copy("configs/meshes/v4-64.yaml"), Path(folder) / "include/rows.tsim"
         before.update({path: path.read_bytes() for path in (base, upper, mesh, rows)})
         sharded = ["reshard", "f32[64] P('x')", "f32[64]", "--mesh"]
+        own = Path(folder) / "own.yaml"
+        own.write_text(mesh.read_text().replace("machine: tpu-v4", f"machine: {upper}"))
         for words, option, file in (
                 (["run", f"{folder}/mlp_digits.tsim", "-o", f"logits={weights}"], "--output", weights),
                 (["run", f"{folder}/mlp_digits.tsim", "--trace", weights], "--trace", weights),
@@ -139,6 +141,7 @@ def an_output_that_is_an_input():
                 (["choose", program, "--tensor", "x", "--svg", rows], "--svg", rows),
                 (["run", program, "-m", upper, "--html", base], "--html", base),
                 (["audit", module, "-m", upper, "--csv", "/dev/null", "--svg", link], "--svg", machine),
+                ([*sharded, own, "--html", base], "--html", base),
                 ([*sharded, mesh, "--html", mesh], "--html", mesh)):
             expect(words, 2, "", usage(words[0], f"{option} would be written over the input '{file}', expected another name"))
         expect(["audit", module, "-m", base, "--csv", f"{folder}/upper.csv"], out=None)
