@@ -107,7 +107,8 @@ def any_size_and_any_finite_input():
 def any_factor():
     draw, failures = random.Random(f"{SEED} factor"), []
     for program, factor in [(p, a) for p in ("saxpy", "stream") for a in (0.1, -3e38, 1e-38, 1e-40, -3e-45)]:
-        failures += fails(f"programs/{program}.tsim", ["-D", "ROWS=9", "-D", "COLS=40", "-D", f"A={factor}"], draw, [large, mixed])
+        words = ["-D", "ROWS=9", "-D", "COLS=40", "-D", f"A={factor}"]
+        failures += fails(f"programs/{program}.tsim", words, draw, [large, mixed])
     assert not failures, "\n".join(failures)
 
 

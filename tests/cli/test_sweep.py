@@ -377,7 +377,8 @@ def nothing_is_written_over_study_and_database():
     table = HERE / "named.tsim"
     table.write_text("halt\n")
     (HERE / "named.yaml").write_text("base: tpu-v4\n")
-    for name, text in (("named.tsim", "ask: {program: named.tsim}\n"), ("named.yaml", "machine: named.yaml\nask: {layout: 'f32[8]'}\n"),
+    for name, text in (("named.tsim", "ask: {program: named.tsim}\n"),
+                       ("named.yaml", "machine: named.yaml\nask: {layout: 'f32[8]'}\n"),
                        ("named.tsim", f"ask: {{program: {table}}}\n")):
         names, kept = study(text, "names.yaml"), (HERE / name).read_bytes()
         code, out, err = run("sweep", names, "--db", ":memory:", "--csv", HERE / name)

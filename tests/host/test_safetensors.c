@@ -95,6 +95,8 @@ static const struct {
     {"{\"\xc3\xa9\n\":1}", 0, 5, "a string that is not UTF-8 without control characters"},
     {"{\"a\xff\":1}", 0, 4, "a string that is not UTF-8 without control characters"},
     {"{\"a\xe2\x82", 0, 4, "a string that is not UTF-8 without control characters"},
+    {"{\"__metadata__\":{\"x\":\"\x01\"}," A "}", 8, 23,
+     "a string that is not UTF-8 without control characters"},
     {"{\"a\\u0000b\":1}", 0, 4, "a NUL in a string"},
     {"{\"__metadata__\":{\"format\":3}," A "}", 8, 0, "m: expected an object of strings in '__metadata__'"},
     {"{\"__metadata__\":[\"format\"]," A "}", 8, 0, "m: expected an object of strings in '__metadata__'"},
