@@ -45,21 +45,21 @@ bool audit_dot_is_flat(const audit_dot *dot) {
     return dot->operands[0]->rank <= 2 && dot->operands[1]->rank <= 2;
 }
 
-static unsigned labelled(const audit_operation *op, int side, const char *any) {
-    const char *found = strpbrk(op->labels[side], any);
-    return found ? bit((int)(found - op->labels[side])) : 0;
+static unsigned labelled(const char *labels, const char *any) {
+    return bit((int)(strpbrk(labels, any) - labels));
 }
 
 /* Batch and features are inside, dims of space outside, the last one innermost. */
 static audit_order convolved(const audit_orders *o, const audit_operation *op, int side,
                              const audit_array *array, const audit_order *walk) {
-    unsigned sets[2] = {labelled(op, side, "bo"), labelled(op, side, "fi")};
-    audit_order found = inside(o, array, sets, walk), out = found;
+    const char *labels = op->labels[side];
+    unsigned sets[2] = {labelled(labels, "bo"), labelled(labels, "fi")};
+    audit_order out = inside(o, array, sets, walk);
     int count = 2;
     for (char label = '9'; label >= '0'; label--)
         for (int dim = 0; dim < array->rank; dim++)
-            if (op->labels[side][dim] == label && count++ < array->rank) out.at[count - 1] = (int8_t)dim;
-    return count == array->rank ? out : found;
+            if (labels[dim] == label) out.at[count++] = (int8_t)dim;
+    return out;
 }
 
 static void convolve(const audit_orders *o, const audit_operation *op, audit_dot *dot) {

@@ -188,9 +188,23 @@ static bool is_permutation(const int8_t *list, int rank) {
     return seen == bit(rank) - 1;
 }
 
+/* One dim of batch, or of a kernel's outputs, one of features, or its inputs, and others of space, each once. */
+static bool labels_fit(const char *labels, int rank) {
+    int batch = 0, features = 0;
+    unsigned space = 0;
+    for (; *labels; labels++) {
+        batch += strchr("bo", *labels) != NULL;
+        features += strchr("fi", *labels) != NULL;
+        if (ts_is_digit(*labels)) space |= bit(*labels - '0');
+    }
+    return batch == 1 && features == 1 && __builtin_popcount(space) == rank - 2;
+}
+
 static bool convolution_fits(const audit_operation *op, const audit_array *const arrays[3]) {
     for (int k = 0; k < 3; k++)
-        if (!arrays[k] || (int)strlen(op->labels[k]) != arrays[k]->rank) return false;
+        if (!arrays[k] || (int)strlen(op->labels[k]) != arrays[k]->rank ||
+            !labels_fit(op->labels[k], arrays[k]->rank))
+            return false;
     return true;
 }
 
