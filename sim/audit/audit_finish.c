@@ -1,4 +1,5 @@
 /* What an audit comes to: levels, sums and prices. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,18 +108,19 @@ static void compare_places(ts_audit *a, const ts_shape *x, const ts_shape *y, ts
     if ((move->changes & places) && audit_same_places(a->scratch, x, y)) move->changes &= ~places;
 }
 
-/* The shapes are as they turned out to be. */
+/* The shapes, which were read before, are as they turned out to be. */
 static void compare_shapes(ts_audit *a, const ts_audit_result *r, ts_audit_group *group) {
     ts_audit_move *move = &group->first;
     const ts_audit_shape *to = &r->shapes[move->dst];
-    bool transposes = move->opcode == TS_HLO_OP_TRANSPOSE && !move->not_read,
-         reshapes = move->opcode == TS_HLO_OP_RESHAPE || move->opcode == TS_HLO_OP_DYNAMIC_RESHAPE;
     const ts_shape *x = parse(a, r->shapes[move->src].text), *y = parse(a, to->text);
-    transposes = transposes && x && y && x->xla->rank == y->xla->rank; /* a text may say anything */
-    if (x && y) move->changes = audit_changes(x, y, transposes ? move->permutation : NULL);
-    if (x && y && transposes) x = audit_permuted(a->scratch, x, move->permutation);
-    if (x && y) compare_places(a, x, y, move);
-    if (x && y && (transposes || reshapes))
+    assert(x && y);
+    bool transposes = move->opcode == TS_HLO_OP_TRANSPOSE && !move->not_read &&
+                      x->xla->rank == y->xla->rank, /* a text may say anything */
+        reshapes = move->opcode == TS_HLO_OP_RESHAPE || move->opcode == TS_HLO_OP_DYNAMIC_RESHAPE;
+    move->changes = audit_changes(x, y, transposes ? move->permutation : NULL);
+    if (transposes) x = audit_permuted(a->scratch, x, move->permutation);
+    compare_places(a, x, y, move);
+    if (transposes || reshapes)
         group->moves_nothing = to->assumed ? audit_can_move_nothing(a->scratch, a->request, x, y)
                                            : audit_moves_nothing(a->scratch, x, y);
     ts_arena_reset(a->scratch);
