@@ -1,4 +1,5 @@
 /* What is worth acting on: the few things that an audit finds. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,18 +27,17 @@ static double read_microseconds(finder *f, int space, int64_t bytes) {
     return price.known ? ts_machine_microseconds(f->r->request->machine, price.cycles) : 0;
 }
 
-/* Do two shapes' layouts list the dims alike? */
-static bool same_order(const char *a, const char *b) {
-    const char *x = strchr(a, '{'), *y = strchr(b, '{');
-    if (!x || !y) return false;
-    size_t length = strcspn(x, ":}");
-    return strcspn(y, ":}") == length && memcmp(x, y, length) == 0;
-}
-
 /* A shape's layout in braces, "{2,0,1:T(8,128)}". */
 static const char *layout_of(const char *shape) {
     const char *brace = strchr(shape, '{');
     return brace ? brace : "{}";
+}
+
+/* Do two shapes' layouts list the dims alike? */
+static bool same_order(const char *a, const char *b) {
+    const char *x = layout_of(a), *y = layout_of(b);
+    size_t length = strcspn(x, ":}");
+    return strcspn(y, ":}") == length && memcmp(x, y, length) == 0;
 }
 
 /* Every element is stored wider than it is: its own width is the fix. */
@@ -110,7 +110,7 @@ static void add_changes(ts_text *out, unsigned changes) {
 static const char *renamed(finder *f, const char *text, const int8_t *names) {
     const ts_shape *shape = audit_parse(NULL, f->arena, text, strlen(text));
     ts_text out = say(f);
-    if (!shape || !shape->xla) return layout_of(text);
+    assert(shape && shape->xla); /* it was read before */
     ts_text_add_char(&out, '{');
     for (int i = 0; i < shape->xla->rank; i++)
         ts_text_add(&out, "%s%d", i > 0 ? "," : "", names[ts_xla_dim_at(shape->xla, i)]);

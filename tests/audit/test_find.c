@@ -89,7 +89,15 @@ static const struct {
      "give the "
      "argument the layout {1,2,0:T(8,128)} where it is made (jax.experimental.layout), once; 1048576 as "
      "{1,2,0:T(8,128)}\n"},
+    {ENTRY "  %a = f32[100]{0:T(128)} parameter(0)\n"
+           "  ROOT %c = f32[100]{0:T(1024)} transpose(%a), dimensions={0}\n",
+     "transpose changes tile, more padding: f32[100]{0:T(128)} to f32[100]{0:T(1024)}: the padding is the "
+     "target's: 4.0K for it; give it the layout {0:T(128)}, which has the source's bytes; 3584. as "
+     "{0:T(1024)}\n"
+     "f32[100]{0:T(1024)} takes 4.0K for 400B of data: another tile: f32[100]{0:T(128)} takes 512B; 3584. as "
+     "{0:T(128)}\n"},
     /* Reshapes: the shape is. */
+    {ENTRY PARAMETER "  ROOT %c = f32[128,512]{1,0:T(8,128)} reshape(%a)\n", ""}, /* which is what it says */
     {ENTRY PARAMETER "  ROOT %c = f32[65536]{0:T(1024)} reshape(%a)\n",
      "reshape changes dims, tile: f32[64,1024]{1,0:T(8,128)} to f32[65536]{0:T(1024)}: give the argument the "
      "shape f32[65536]{0:T(1024)} where it is made, once; 262144\n"},
@@ -152,6 +160,10 @@ static const struct {
     {ENTRY "  ROOT %a = pred[64,512]{1,0:T(8,128)E(32)} parameter(0)\n",
      "pred[64,512]{1,0:T(8,128)E(32)} takes 128.0K for 32.0K of data: store it at its own width: E() makes "
      "elements 4 times as wide; 98304\n"},
+    /* as much for width as for rows */
+    {ENTRY "  ROOT %a = pred[64,512]{1,0:T(96,128)E(16)} parameter(0)\n",
+     "pred[64,512]{1,0:T(96,128)E(16)} takes 96.0K for 32.0K of data: another tile: "
+     "pred[64,512]{1,0:T(32,128)(4,1)} takes 32.0K; 65536 as {1,0:T(32,128)(4,1)}\n"},
     {ENTRY "  ROOT %a = pred[60,512]{1,0:T(8,128)E(32)} parameter(0)\n",
      "pred[60,512]{1,0:T(8,128)E(32)} takes 128.0K for 30.0K of data: store it at its own width: E() makes "
      "elements 4 times as wide; 92160\n"},
@@ -249,9 +261,31 @@ static void buffers_multiply_what_is_saved(void **state) {
     assert_true(saved[1] > 2.999 * saved[0] && saved[1] < 3.001 * saved[0]);
 }
 
+/* Those of 256 moves and of 256 shapes: those that take and waste most. */
+static void the_most_are_looked_at(void **state) {
+    enum { ROWS = 300, MOST = 256 };
+    ts_text text = ts_text_begin(arena);
+    ts_text_add(&text, "HloModule m, is_scheduled=true\n\n" ENTRY);
+    for (int i = 1; i <= ROWS; i++) {
+        ts_text_add(&text, "  %%a%d = f32[%d,129]{1,0:T(8,128)} parameter(%d)\n", i, 8 * i, i);
+        ts_text_add(&text, "  %%c%d = f32[%d,129]{1,0:T(8,128)} copy(%%a%d)\n", i, 8 * i, i);
+    }
+    ts_text_add(&text, "}\n");
+    ts_audit_result r;
+    ts_audit *audit = audited(arena, &v6e_audit, (audited_text){text.bytes, text.length, 0}, &r);
+    int moves = 0;
+    assert_true(r.group_count == ROWS && r.class_count == ROWS && r.finding_count == 2 * MOST);
+    for (int i = 0; i < r.finding_count; i++) {
+        moves += r.findings[i].is_move;
+        assert_in_range(r.findings[i].index, 0, MOST - 1);
+    }
+    assert_int_equal(moves, MOST);
+    ts_audit_free(audit);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(findings_say_what_helps),
-                                       cmocka_unit_test(runs_multiply_what_is_saved),
-                                       cmocka_unit_test(buffers_multiply_what_is_saved)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(findings_say_what_helps), cmocka_unit_test(the_most_are_looked_at),
+        cmocka_unit_test(runs_multiply_what_is_saved), cmocka_unit_test(buffers_multiply_what_is_saved)};
     return cmocka_run_group_tests(tests, begin_audits, end_group);
 }
