@@ -45,13 +45,6 @@ static bool make_moved(ts_error *err, ts_arena *arena, const choose_pricer *now,
         ts_machine_load_with(err, arena, request->machine_name, "assumed", sets, request->set_count + 1);
     if (!moved->machine) return false;
     bool core = ts_text_starts(override, "core.");
-    ts_choose_use *uses = TS_NEW_ARRAY(arena, ts_choose_use, TS_CHOOSE_USES);
-    for (int i = 0; i < request->use_count; i++) {
-        uses[i] = request->uses[i];
-        if (uses[i].from) uses[i].from = ts_machine_find_memory(NULL, moved->machine, uses[i].from->name);
-        if (uses[i].to) uses[i].to = ts_machine_find_memory(NULL, moved->machine, uses[i].to->name);
-    }
-    if (!core) moved->uses = uses;
     *p = *now;
     p->arena = arena;
     p->machine = moved->machine;
