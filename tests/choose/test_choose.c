@@ -741,6 +741,32 @@ static const char *file_of(const char *text) {
     return path;
 }
 
+/* Of a tensor that is not there, or not named, an error says which may be asked about. */
+static void what_may_be_asked_about(void **state) {
+    static const struct {
+        const char *text, *tensor, *begin, *end; /* around the program's name */
+    } rows[] = {
+        {" sadd s1, s1, s1\n", NULL, "which tensor of ", "? expected a program with tensors in hbm"},
+        {" sadd s1, s1, s1\n", "x", "", " has no tensor 'x', expected a program with tensors in hbm"},
+        {".tensor x hbm f32[8]\n.tensor y hbm f32[8]\n.tensor z hbm f32[8]\n sadd s1, s1, s1\n", NULL,
+         "which tensor of ", "? expected x, y or z"},
+        {".tensor x hbm f32[8,128]\n.tensor y vmem f32[8,128]\n vld v1, y.words[0]\n", "moment", "",
+         " has no tensor 'moment', expected x"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ts_choose_request request = request_of(NULL, "");
+        request.program = file_of(rows[i].text);
+        request.tensor = rows[i].tensor;
+        ts_error err = {0};
+        choose_pricer p = pricer_of(&request);
+        assert_false(choose_load_program(&err, arena, &p));
+        unlink(request.program);
+        ts_arena_free(p.scratch);
+        assert_string_equal(err.message,
+                            ts_text_format(arena, "%s%s%s", rows[i].begin, request.program, rows[i].end));
+    }
+}
+
 #define FETCH ".tensor y vmem f32[2,3,8,128]{3,2,1,0:T(8,128)}\n.sem s\n dma y <- x, s\n wait s\n"
 
 /* A layout without tiles is one of its own, though its elements lie as tiles of 8 rows have them. */
@@ -802,6 +828,10 @@ static void words_that_are_addressed(void **state) {
     ".tensor x hbm f32[64,1000]{1,0:T(8,128)}\n.tensor y vmem f32[64,1000]{1,0:T(8,128)}\n.sem s\n dma y "   \
     "<- "                                                                                                    \
     "x, s\n wait s\n"
+#define WIDE "f32[64,64,8,128]"
+#define COPY_4D                                                                                              \
+    ".tensor x hbm " WIDE "{3,2,1,0:T(8,128)}\n.tensor y vmem " WIDE                                         \
+    "{3,2,1,0:T(8,128)}\n.sem s\n dma y <- x, s\n wait s\n"
 #define SLOW "{0,1:T(8,128)}" /* 512,000 bytes, and y has them in another order: 64,410 cycles for 925 */
 #define FAST "{1,0:T(8,128)}"
 #define T_CL "hbm.timing.t_cl" /* doubled; halved there is no such machine */
@@ -810,7 +840,7 @@ enum { AS_PRICED = -1, MOST_TOLD = 5 };
 
 /* A list that says what each layout takes, whatever that is: the winner of each contest is that which truly does. */
 typedef struct {
-    const char *layout;
+    const char *layout;                 /* of f32[64,1000], or of a shape that is said */
     int64_t bytes, core_cycles, cycles; /* 0: it was cut */
 } told;
 
@@ -853,6 +883,8 @@ static const struct {
      1,
      4},
     {COPY, T_CL, {{"{1,0}", 0, 0, 100}, {FAST, 0, 0, 150}}, 1, 1},
+    {COPY, T_CL, {{" S[(64,1000):(1000,1)]", 0, 0, 100}, {FAST, 0, 0, 150}}, 1, 1}, /* of no dims' order */
+    {COPY_4D, T_CL, {{WIDE "{3,2,0,1:T(8,128)}", 0, 0, 100}, {WIDE "{3,2,1,0:T(8,128)}", 0, 0, 150}}, 1, 1},
     {COPY, T_CL, {{SLOW, 0, 0, 100}, {"{0,1}", 0, 0, 100}, {"{1,0}", 0, 0, 100}, {FAST, 0, 0, 100}}, 1, 2},
     /* times of instructions that it has */
     {COPY, "core.timing.semaphore.latency", {{SLOW, 0, 0, 100}, {FAST, 0, 0, 150}}, 1, 1},
@@ -871,7 +903,9 @@ static const ts_field_leaf *find_leaf(const char *path) {
 }
 
 static ts_candidate candidate_of(const ts_choose_request *request, const told *t) {
-    const ts_shape *shape = parse_shape(arena, ts_text_format(arena, "f32[64,1000]%s", t->layout));
+    const bool whole = t->layout[0] == 'f';
+    const ts_shape *shape =
+        parse_shape(arena, ts_text_format(arena, "%s%s", whole ? "" : "f32[64,1000]", t->layout));
     return (ts_candidate){.shape = shape,
                           .bytes = t->bytes,
                           .core_cycles = t->core_cycles,
@@ -945,6 +979,7 @@ int main(void) {
         cmocka_unit_test(a_type_without_arithmetic),
         cmocka_unit_test(a_program_s_tensor),
         cmocka_unit_test(programs_and_tensors_that_are_not),
+        cmocka_unit_test(what_may_be_asked_about),
         cmocka_unit_test(a_program_s_tensor_without_tiles),
         cmocka_unit_test(words_that_are_addressed),
         cmocka_unit_test(winners_of_told_lists),
