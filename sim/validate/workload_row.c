@@ -307,8 +307,8 @@ static bool read_all_reduce(const ts_measured_row *row, ts_workload *work) {
     int64_t devices = work->devices;
     work->members = NUMBER("P");
     int64_t extents[3];
-    int count = read_chips(row->chip, NULL, extents);
-    if (work->members == 0 && count > 0) work->members = workload_product(extents, count) * devices;
+    if (work->members == 0)
+        work->members = workload_product(extents, read_chips(row->chip, NULL, extents)) * devices;
     if (work->bytes <= 0 || work->members < 2 || work->members % devices != 0)
         return workload_refuse(work, "it does not state the bytes and the devices");
     return set_chips(row, work->members / devices, work) && finish(work);
