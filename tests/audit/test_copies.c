@@ -211,6 +211,19 @@ static const struct {
      "collapsed_slice_dims = [6], start_index_map = [0]>}> : (tensor<40x50x60xf32>, tensor<3xi32>) -> "
      "tensor<40x50x60xf32>\n  return %0 : tensor<40x50x60xf32>\n}\n",
      {0, {""}}},
+    /* Of functions those that gather are told by their names. */
+    {"func.func @main(%a: tensor<73x2xf32>, %b: tensor<73x2xf32>, %i: tensor<100xi32>) -> tensor<73x100xf32> "
+     "{\n"
+     "  %0 = call @_put(%a, %i) : (tensor<73x2xf32>, tensor<100xi32>) -> tensor<73x100xf32>\n"
+     "  %1 = call @_take(%b, %i) : (tensor<73x2xf32>, tensor<100xi32>) -> tensor<73x100xf32>\n"
+     "  return %0, %1 : tensor<73x100xf32>, tensor<73x100xf32>\n}\n"
+     "func.func private @_put(%a: tensor<73x2xf32>, %i: tensor<100xi32>) -> tensor<73x100xf32> {\n"
+     "  return %a : tensor<73x100xf32>\n}\n"
+     "func.func private @_take(%a: tensor<73x2xf32>, %i: tensor<100xi32>) -> tensor<73x100xf32> {\n"
+     "  %0 = \"stablehlo.gather\"(%a, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [0], "
+     "collapsed_slice_dims = [1], start_index_map = [1]>}> : (tensor<73x2xf32>, tensor<100xi32>) -> "
+     "tensor<73x100xf32>\n  return %0 : tensor<73x100xf32>\n}\n",
+     {1, {"f32 73,100 0,1 1,0"}}},
     /* A broadcast that only puts dims elsewhere is a transpose. */
     {"func.func @main(%a: tensor<256x512xf32>) -> tensor<512x256xf32> {\n"
      "  %0 = stablehlo.broadcast_in_dim %a, dims = [1, 0] : (tensor<256x512xf32>) -> tensor<512x256xf32>\n"
@@ -302,6 +315,10 @@ static const struct {
          "f32[64,4,4]") "  %q = " TOP " tuple(%t, %p)\n"
                         "  ROOT %r = f32[64,4,4]{2,1,0} conditional(%p, %q), branch_computations={%f}\n}\n",
      OPERAND},
+    {PRODUCT_HLO(
+         "f32[64,4,4]") "  %q = " TOP " tuple(%p, %t)\n"
+                        "  ROOT %r = f32[64,4,4]{2,1,0} conditional(%p, %q), branch_computations={%f}\n}\n",
+     OPERAND},
     /* Nobody reads it, and what is in a branch is not looked at: HLO has it elsewhere. */
     {PRODUCT "  %r = stablehlo.negate %a : tensor<64x4x16xf32>\n  return %r : tensor<64x4x16xf32>\n}\n",
      {0, {""}}},
@@ -347,6 +364,16 @@ static const struct {
      "  %i = s32[3,1]{1,0} parameter(1)\n"
      "  ROOT %t = f32[3,16]{1,0} call(%a, %i), to_apply=%_drop.1\n}\n",
      {0, {""}}},
+/* A result's layout by the header, if that is of such an array. */
+#define RESULT(shape)                                                                                        \
+    "HloModule m, entry_computation_layout={(f32[55,16]{1,0})->" shape "}\n\n"                               \
+    "ENTRY %main (a: f32[55,16]) -> f32[55,16] {\n  %a = f32[55,16]{1,0} parameter(0)\n"                     \
+    "  ROOT %n = f32[55,16]{1,0} negate(%a)\n}\n"
+    {RESULT("f32[55,16]{0,1:T(8,128)}"), {0, {""}}},
+    {RESULT("f32[55,16]{1,0:T(8,128)}"), {1, {"f32 55,16 0,1 1,0"}}},
+    {RESULT("bf16[55,16]{1,0:T(8,128)(2,1)}"), {0, {""}}},
+    {RESULT("f32[16,55]{1,0:T(8,128)}"), {0, {""}}},
+    {RESULT("f32[55,16,1]{1,0,2:T(8,128)}"), {0, {""}}},
     /* Both operands are one value: it is copied once. */
     {"func.func @main(%a: tensor<64x4x16xf32>) -> tensor<64x4x4xf32> {\n"
      "  %0 = stablehlo.dot_general %a, %a, batching_dims = [0] x [0], contracting_dims = [2] x [2] : "
