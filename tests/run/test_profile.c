@@ -127,6 +127,15 @@ static void loops_in_loops_and_their_entries(void **state) {
                    "total x0 38+39 wait_branch=39\n");
 }
 
+/* A branch compares before its bundle adds: back four times. */
+static void a_loop_of_one_bundle(void **state) {
+    assert_profile("tpu-v5e", "top: { sadd s5, s5, 1 ; br.lt s5, 4, top }\nhalt\n",
+                   "-1:1 x5 5+12 wait_branch=12\n"
+                   "-1:2 x1 1+0\n"
+                   "loop 1-1 in -1, own 17, places 1 x5 5+12 wait_branch=12\n"
+                   "total x0 6+12 wait_branch=12\n");
+}
+
 /* A cycle of three instructions goes to one of them; of a hundred, each has its third. */
 static void cycles_are_divided(void **state) {
     assert_profile("tpu-v5e",
@@ -236,8 +245,8 @@ static void cores_are_added(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_macros_and_labels), cmocka_unit_test(loops_in_loops_and_their_entries),
-        cmocka_unit_test(cycles_are_divided),      cmocka_unit_test(stalls_have_an_owner),
-        cmocka_unit_test(cores_are_added),
+        cmocka_unit_test(a_loop_of_one_bundle),    cmocka_unit_test(cycles_are_divided),
+        cmocka_unit_test(stalls_have_an_owner),    cmocka_unit_test(cores_are_added),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

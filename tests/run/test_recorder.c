@@ -313,6 +313,20 @@ static void first_come_first_taken(void **state) {
     ts_arena_free(f->arena);
 }
 
+/* What is taken before anything came is taken of what comes first. */
+static void what_is_owed_comes_first(void **state) {
+    fixture *f = begin(0, INT64_MAX, false);
+    f->brief = true;
+    f->hidden = ~(1 << TS_TIMELINE_ARROW);
+    ts_in_flight a = flight(f, 0, 0, TWO, 10), b = flight(f, 1, 0, TWO, 20);
+    add_to(f, TWO, -1, 5);
+    transferred(f, &a, 10, 30);
+    transferred(f, &b, 20, 40);
+    wait_for(f, TWO, 1, 41);
+    expect(f, "20 arrow 1 to 41, ");
+    ts_arena_free(f->arena);
+}
+
 /* Of a semaphore that nobody waits for the last 64 are remembered. */
 static void many_are_remembered(void **state) {
     fixture *f = begin(0, INT64_MAX, false);
@@ -445,12 +459,18 @@ static void arrivals_follow_each_other(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bundles_take_units),      cmocka_unit_test(regions_lie_in_each_other),
-        cmocka_unit_test(open_regions_end),        cmocka_unit_test(stalls_are_told_apart),
-        cmocka_unit_test(transfers_lead_to_waits), cmocka_unit_test(first_come_first_taken),
-        cmocka_unit_test(many_are_remembered),     cmocka_unit_test(queues_do_not_overlap),
-        cmocka_unit_test(part_of_a_run),           cmocka_unit_test(what_leaves),
-        cmocka_unit_test(chunks_become_messages),  cmocka_unit_test(arrivals_follow_each_other)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(bundles_take_units),
+                                       cmocka_unit_test(regions_lie_in_each_other),
+                                       cmocka_unit_test(open_regions_end),
+                                       cmocka_unit_test(stalls_are_told_apart),
+                                       cmocka_unit_test(transfers_lead_to_waits),
+                                       cmocka_unit_test(first_come_first_taken),
+                                       cmocka_unit_test(what_is_owed_comes_first),
+                                       cmocka_unit_test(many_are_remembered),
+                                       cmocka_unit_test(queues_do_not_overlap),
+                                       cmocka_unit_test(part_of_a_run),
+                                       cmocka_unit_test(what_leaves),
+                                       cmocka_unit_test(chunks_become_messages),
+                                       cmocka_unit_test(arrivals_follow_each_other)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -155,6 +155,50 @@ static void cores_have_units_of_their_own(void **state) {
     ts_arena_free(arena);
 }
 
+/* One that is busier than every unit holds the run, if it is busy for most of it. */
+static void a_link_may_bound_a_run(void **state) {
+    static const struct {
+        double busy;
+        bool is_it;
+        ts_bound bound;
+        int64_t least;
+    } rows[] = {
+        {0.4, false, TS_BOUND_LATENCY, 500}, {0.5, false, TS_BOUND_LATENCY, 500},
+        {0.55, true, TS_BOUND_LATENCY, 550}, {0.6, true, TS_BOUND_LINK, 600},
+        {1, true, TS_BOUND_LINK, 1000},
+    };
+    ts_arena *arena = ts_arena_new();
+    const ts_machine *m = machine_of(arena, "tpu-v5e");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ts_roofline r;
+        ts_chip_counters c = counters(1, 1000);
+        c.cores[0].bundles = 500;
+        ts_roofline_find(m, &c, &r);
+        ts_roofline_add_link(&r, 3, rows[i].busy, 1000);
+        assert_int_equal(r.link, rows[i].is_it ? 3 : -1);
+        assert_true(r.link_busy == (rows[i].is_it ? rows[i].busy : 0));
+        assert_int_equal(r.bound, rows[i].bound);
+        assert_int_equal(r.least_cycles, rows[i].least);
+    }
+    assert_string_equal(ts_bound_text(TS_BOUND_LINK), "ici");
+    ts_arena_free(arena);
+}
+
+/* Of all cores together; of equal ones the first. */
+static void the_longest_stall(void **state) {
+    ts_chip_counters c = counters(2, 1000);
+    int64_t cycles = -1;
+    assert_int_equal(ts_longest_stall(&c, &cycles), 0);
+    assert_int_equal(cycles, 0);
+    c.cores[0].stalls[1] = 6;
+    c.cores[0].stalls[2] = 3;
+    c.cores[1].stalls[2] = 4;
+    c.cores[1].stalls[3] = 7;
+    c.cores[2].stalls[1] = 1000; /* of no core */
+    assert_int_equal(ts_longest_stall(&c, &cycles), 2);
+    assert_int_equal(cycles, 7);
+}
+
 static void names(void **state) {
     assert_string_equal(ts_bound_text(TS_BOUND_LATENCY), "latency");
     assert_string_equal(ts_bound_text(TS_BOUND_MEMORY), "memory");
@@ -176,6 +220,8 @@ int main(void) {
         cmocka_unit_test(nothing_is_divided_by_nothing),
         cmocka_unit_test(what_bounds_a_run),
         cmocka_unit_test(cores_have_units_of_their_own),
+        cmocka_unit_test(a_link_may_bound_a_run),
+        cmocka_unit_test(the_longest_stall),
         cmocka_unit_test(names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
