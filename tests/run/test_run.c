@@ -1,9 +1,13 @@
 /* Runs: what inputs are bound to, what outputs are wanted, checks and reports, what the sanitizer asks at the end. */
 #include "run/run.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "host/format.h"
 #include "tests/support/run_text.h"
+#include "tests/support/temporary.h"
 #include "tests/support/test.h"
 
 static const ts_machine *machine;
@@ -275,8 +279,42 @@ static void outputs_are_written(void **state) {
         assert_int_equal(result.passed, rows[i].line == 0);
         assert_int_equal(ts_findings_have(result.findings, TS_FINDING_UNWRITTEN), rows[i].line > 0);
         if (rows[i].line > 0) assert_int_equal(result.findings->list[0].where.line, rows[i].line);
+        if (rows[i].line > 0) assert_int_equal(result.findings->list[0].where.column, 1);
+        request.time_only = true; /* where no values are */
+        request.keep_outputs = false;
+        assert_true(ts_run(&err, arena, &request, &result) && result.passed);
         ts_arena_free(arena);
     }
+}
+
+/* ---- Files ---- */
+
+static void outputs_are_saved(void **state) {
+    ts_arena *arena = ts_arena_new();
+    const ts_define bad[] = {{"y", "tests/none/y.npy"}, {"q", "q.npy"}};
+    ts_run_request request = request_of(arena, moved);
+    ts_error err = {0};
+    ts_run_result result;
+    assert_true(ts_run(&err, arena, &request, &result));
+    assert_true(ts_run_save(&err, arena, &request, &result)); /* none is asked for */
+    request.output_count = 1;
+    for (int i = 0; i < 2; i++) {
+        request.outputs = &bad[i];
+        err = (ts_error){0};
+        assert_false(ts_run_save(&err, arena, &request, &result));
+        assert_int_equal(err.kind, i == 0 ? TS_ERROR_IO : TS_ERROR_USAGE);
+    }
+    char path[TEMPORARY_PATH];
+    close(mkstemp(temporary_path(path, "run.XXXXXX")));
+    const ts_define good = {"y", ts_text_format(arena, "%s.npy", path)};
+    request.outputs = &good;
+    assert_true(ts_run_save(&err, arena, &request, &result));
+    ts_host_array saved = {0};
+    assert_true(ts_host_load(&err, arena, good.value, NULL, &saved));
+    assert_memory_equal(saved.bytes, ((const int32_t[]){0, 1, 2, 3, 4, 5, 6, 7}), 32);
+    unlink(path);
+    unlink(good.value);
+    ts_arena_free(arena);
 }
 
 static int make_machine(void **state) {
@@ -295,6 +333,7 @@ int main(void) {
         cmocka_unit_test(inputs_keep_their_values),  cmocka_unit_test(names_are_checked),
         cmocka_unit_test(memory_is_checked),         cmocka_unit_test(dims_are_checked),
         cmocka_unit_test(inputs_that_nobody_brings), cmocka_unit_test(checks_and_reports),
-        cmocka_unit_test(checks_that_cannot_be),     cmocka_unit_test(outputs_are_written)};
+        cmocka_unit_test(checks_that_cannot_be),     cmocka_unit_test(outputs_are_written),
+        cmocka_unit_test(outputs_are_saved)};
     return cmocka_run_group_tests(tests, make_machine, free_machine);
 }

@@ -122,6 +122,19 @@ static void test_windows(void **state) {
               "0:11264+18 rest 9 of -1, 0:14336+2, 0:14346+2, 0:14356+2, 0:15360+6 rest 3 of -1");
 }
 
+/* Each eight events halve the windows, as long as there are levels. */
+static void test_levels(void **state) {
+    fixture *f = make(0, INT64_MAX);
+    for (int i = 0; i < EVENTS * (ROWS_LEVELS + 2); i++) {
+        const int levels = i / EVENTS < ROWS_LEVELS ? i / EVENTS : ROWS_LEVELS - 1;
+        assert_int_equal(f->timeline.thinned, levels);
+        rows_put(&f->rows, &(ts_trace_event){.begin = i, .cycles = 1});
+        ts_trace_flush(&f->timeline.trace);
+        f->length = 0;
+    }
+    ts_arena_free(f->arena);
+}
+
 /* By sort, one after the other, not before the end of what was drawn. */
 static void test_rests(void **state) {
     fixture *f = make(0, 7024);
@@ -209,9 +222,10 @@ static void test_last_rates(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cut),        cmocka_unit_test(test_no_window_left),
-        cmocka_unit_test(test_windows),    cmocka_unit_test(test_rests),
-        cmocka_unit_test(test_intervals),  cmocka_unit_test(test_rates),
-        cmocka_unit_test(test_mean_rates), cmocka_unit_test(test_last_rates)};
+        cmocka_unit_test(test_cut),       cmocka_unit_test(test_no_window_left),
+        cmocka_unit_test(test_windows),   cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_rests),     cmocka_unit_test(test_intervals),
+        cmocka_unit_test(test_rates),     cmocka_unit_test(test_mean_rates),
+        cmocka_unit_test(test_last_rates)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -127,7 +127,8 @@ static void machines_of_rows(void **state) {
     ts_validation v;
     measure(arena,
             "a,v5e x8,ppermute,bytes=5760000,1,us\nb,v6e x8,ppermute,bytes=5760000,1,us\n"
-            "c,v5e,all_reduce,b=100 P=100000,1,us\nd,v5e x8,ppermute,bytes=5760000,1,us\n",
+            "c,v5e,all_reduce,b=100 P=100000,1,us\nd,v5e x8,ppermute,bytes=5760000,1,us\n"
+            "e,v6e,flash attention,B=1 H=1 S=4294967296 D=16,1,us\n",
             &m);
     assert_true(ts_validate(&err, arena, &m, NULL, NULL, &v));
     assert_near(v.rows[0].simulated_us, 132.8);
@@ -135,6 +136,8 @@ static void machines_of_rows(void **state) {
     assert_non_null(v.rows[2].reason);
     assert_true(v.rows[2].simulated_us == 0 && !v.rows[2].is_left_out);
     assert_near(v.rows[3].simulated_us, 132.8);
+    assert_non_null(strstr(v.rows[4].reason, "4294967296 does not fit in 32 bits")); /* as its program says */
+    assert_true(v.rows[4].simulated_us == 0 && !v.rows[4].is_left_out);
     for (int g = 0; g < v.group_count; g++) /* of a and d, which are as far off, the first */
         if (v.groups[g].worst) assert_ptr_equal(v.groups[g].worst, &v.rows[0]);
     ts_arena_free(arena);
@@ -222,8 +225,9 @@ static void tables_in_any_order(void **state) {
     }
     ts_error err = {0};
     ts_measurements m;
-    const char *none[] = {"tests/data/none.csv"};
+    const char *none[] = {"tests/data/none.csv"}, *other[] = {"README.md"};
     assert_false(ts_measurements_load(&err, arena, none, 1, &m));
+    assert_false(ts_measurements_load(&err, arena, other, 1, &m)); /* which is no table */
     ts_arena_free(arena);
 }
 
