@@ -354,6 +354,23 @@ static void small_blocks(void **state) {
     assert_times(predict(m, in_blocks(product(128, 256, 512), 128, 256, 128)), one + 0.6);
     assert_times(predict(m, in_blocks(product(120, 250, 500), 120, 250, 120)), one + 0.6);
     assert_times(predict(m, in_blocks(product(100, 200, 400), 128, 256, 128)), one + 0.6);
+    assert_times(predict(m, in_blocks(product(128, 256, 512), 128, 256, 1)), one + 0.6);
+}
+
+/* A size that is not stated leaves all to the compiler; 256 rows are in a block of 384, so that tiles are latched beside
+ * them. */
+static void blocks_that_are_not_all_stated(void **state) {
+    const ts_machine *m = load("tpu-v5e", NULL), *v6e = load("tpu-v6e", NULL);
+    static const int64_t stated[][3] = {{0, 512, 256}, {256, 0, 256}, {256, 512, 0}};
+    const int64_t e[] = {256, 512}, b[] = {384, 512, 512};
+    double chosen = blocks(m, e, b, 0, 2, 256) + 0.6;
+    assert_times(predict(m, product(256, 256, 512)), chosen);
+    for (int i = 0; i < 3; i++) {
+        const int64_t *s = stated[i];
+        assert_times(predict(m, in_blocks(product(256, 256, 512), s[0], s[1], s[2])), chosen);
+    }
+    /* wide units latch few rows as weights, and many columns pass them */
+    assert_times(predict(v6e, product(64, 512, 128)), predict(v6e, product(512, 64, 128)));
 }
 
 /* The best of some blocks m x n x k of a product whose N columns, of all rows side by side, run whole. */
@@ -583,6 +600,7 @@ int main(void) {
         cmocka_unit_test(attention),
         cmocka_unit_test(stated_blocks),
         cmocka_unit_test(small_blocks),
+        cmocka_unit_test(blocks_that_are_not_all_stated),
         cmocka_unit_test(the_best_of_some_blocks),
         cmocka_unit_test(large_products),
         cmocka_unit_test(few_rows),
