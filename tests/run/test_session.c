@@ -309,6 +309,18 @@ static void uses_of_macros_are_places(void **state) {
     }
 }
 
+/* What begins with the use of a macro, which is a place though nothing was before it. */
+static void a_program_may_begin_with_a_macro(void **state) {
+    fixture f;
+    begin(&f, "tpu-v5e", NULL, ".macro two\n  nop\n  nop\n.end\ntwo\nsadd s1, s1, 1\n");
+    open(&f);
+    for (int place = 1; place <= 6; place++) {
+        const bool known = place == 2 || place == 3 || place == 5 || place == 6;
+        assert_int_equal(ts_session_has_line(f.session, &(ts_breakpoint){NULL, place, {0}}), known);
+    }
+    end(&f);
+}
+
 /* Rows of a tile of which a mask has the first 100 words; sublanes 3 and 4 of the next; one row, eight times. */
 static const char masked[] = ".tensor a vmem f32[16,128]{1,0:T(8,128)}\n"
                              "mlanes m1, 100\nvmov v0, 3.0\nvst a[0, 0], v0 if m1\n"
@@ -530,6 +542,33 @@ static void values_are_those_of_now(void **state) {
     end(&f);
 }
 
+/* A tensor behind another; a program's last cycles are those of its last instruction. */
+static void boxes_lie_where_their_tensors_do(void **state) {
+    static const int64_t begin_at[] = {8, 126}, sizes[] = {1, 2};
+    const ts_session_box box = {2, begin_at, sizes};
+    fixture f;
+    ts_error err = {0};
+    ts_watch_range range;
+    ts_host_array array;
+    ts_chip_counters counters;
+    begin(&f, "tpu-v5e", NULL,
+          ".tensor x hbm s32[16,128]{1,0:T(8,128)} in iota\n.tensor a vmem s32[8,128]{1,0:T(8,128)}\n"
+          ".tensor b vmem s32[16,128]{1,0:T(8,128)}\n.sem s\n dma b <- x, s\n wait s\n delay 9\n");
+    open(&f);
+    const int64_t base = f.request.built->code.tensors[2].base_bytes;
+    assert_true(base >= TILE_BYTES);
+    assert_int_equal(ts_session_watch_box(&err, f.session, &box), 1);
+    assert_true(ts_session_watch(f.session, 1, &range));
+    assert_int_equal(range.first, base + TILE_BYTES + 126 * 4);
+    assert_int_equal(step(&f, INT64_MAX), TS_STOP_WATCH);
+    assert_true(ts_session_fetch(&err, f.arena, f.session, &box, &array));
+    assert_memory_equal(array.bytes, ((const int32_t[]){8 * 128 + 126, 8 * 128 + 127}), 8);
+    assert_int_equal(step(&f, INT64_MAX), TS_STOP_END);
+    ts_chip_count(ts_session_chip(f.session), &counters);
+    assert_int_equal(look(&f).cycle, counters.cycles);
+    end(&f);
+}
+
 /* ---- On a mesh ---- */
 
 /* Device n sends to the next after n delays of 1,000 cycles, and waits for what comes. */
@@ -584,6 +623,19 @@ static void devices_stop_together(void **state) {
     end(&f);
 }
 
+/* Of several that come to one in a cycle the first is looked at, if that which was is none of them. */
+static void the_first_that_stops_is_looked_at(void **state) {
+    fixture f;
+    begin(&f, "tpu-v5p", "4", ring);
+    open(&f);
+    ts_session_look_at(f.session, 3);
+    const ts_breakpoint at = {NULL, 6, {TS_TEST_LT, {TS_NAME_REGISTER, 0, 1}, {TS_NAME_NONE, 3, 0}}};
+    assert_int_equal(to_breakpoint(&f, &at, 1), TS_STOP_BREAK);
+    assert_int_equal(at_breakpoint(&f), 7);
+    assert_int_equal(ts_session_device(f.session), 0);
+    end(&f);
+}
+
 static void devices_step_together(void **state) {
     fixture f;
     events told[4] = {0};
@@ -593,8 +645,10 @@ static void devices_step_together(void **state) {
     begin(&f, "tpu-v5p", "4", ring);
     f.request.observers = list;
     open(&f);
-    assert_int_equal(step(&f, 2), TS_STOP_STEPPED);
-    assert_int_equal(line(&f), 6);
+    for (int i = 5; i <= 6; i++) { /* a cycle each */
+        assert_int_equal(step(&f, 1), TS_STOP_STEPPED);
+        assert_int_equal(line(&f), i);
+    }
     assert_int_equal(until(&f, 2500), TS_STOP_CYCLE);
     assert_int_equal(line(&f), 12);
     assert_true(look(&f).waits);
@@ -650,9 +704,12 @@ int main(void) {
         cmocka_unit_test(ranges_are_checked),
         cmocka_unit_test(values_are_those_of_now),
         cmocka_unit_test(devices_stop_together),
+        cmocka_unit_test(the_first_that_stops_is_looked_at),
         cmocka_unit_test(devices_step_together),
         cmocka_unit_test(a_device_s_memory_is_watched),
         cmocka_unit_test(uses_of_macros_are_places),
+        cmocka_unit_test(a_program_may_begin_with_a_macro),
+        cmocka_unit_test(boxes_lie_where_their_tensors_do),
         cmocka_unit_test(words_that_a_mask_leaves_out_are_not_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

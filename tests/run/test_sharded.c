@@ -6,6 +6,7 @@
 #include "tests/support/test.h"
 
 enum { MOST = 4096 };
+static const int32_t untouched = 0x5a5a5a5a;
 
 typedef struct {
     ts_arena *arena;
@@ -44,9 +45,10 @@ static void assert_reads(const ts_host_reader *reader, int64_t first, int64_t st
                          const int32_t *expected) {
     int32_t got[MOST];
     ts_error err = {0};
-    memset(got, 0xa5, sizeof got);
+    memset(got, 0x5a, sizeof got);
     assert_true(reader->read(&err, reader->self, first, stride, count, got));
     for (size_t i = 0; i < count; i++) assert_int_equal(got[i], expected[first + (int64_t)i * stride]);
+    for (size_t i = count; i < MOST; i++) assert_int_equal(got[i], untouched);
 }
 
 static void assert_read(const ts_host_reader *reader, const int32_t *expected, int64_t count) {
@@ -136,8 +138,23 @@ static void parts_that_are_shorter_end_with_zeros(void **state) {
     assert_padded("2x2", "s32[7] P(('y', 'x'))", (const int32_t[]){0, 1, 4, 5, 2, 3, 6, 0});
 }
 
+static void elements_of_eight_bytes(void **state) {
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_host_array array;
+    const int64_t count = 6, values[] = {10, 11, 12, 13, 14, 15};
+    int64_t got[4] = {0};
+    assert_true(ts_host_array_init(&err, arena, TS_DTYPE_S64, 1, &count, &array));
+    memcpy(array.bytes, values, sizeof values);
+    ts_host_reader reader = sharded_of_array(arena, &array);
+    assert_true(reader.read(&err, reader.self, 1, 2, 3, got));
+    assert_memory_equal(got, ((const int64_t[]){11, 13, 15, 0}), sizeof got);
+    ts_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_device_has_its_part),
+                                       cmocka_unit_test(elements_of_eight_bytes),
                                        cmocka_unit_test(parts_that_are_shorter_end_with_zeros)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
