@@ -84,6 +84,8 @@ static void elasticities(void **state) {
     ts_calibration c;
     double sums[2] = {0};
     measure(arena, 4, 3.8, 50000, &m); /* as it is: nothing moves */
+    m.table.rows += 2;                 /* the first of which is used */
+    m.table.count -= 2;
     assert_true(fit(&err, arena, &m, fields, 2, &c));
     for (int i = 0; i < 4; i++) {
         double sent = (100000 << i) / 50000.0, whole = 4.8 + sent,

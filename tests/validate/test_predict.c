@@ -369,7 +369,11 @@ static void blocks_that_are_not_all_stated(void **state) {
         const int64_t *s = stated[i];
         assert_times(predict(m, in_blocks(product(256, 256, 512), s[0], s[1], s[2])), chosen);
     }
-    /* wide units latch few rows as weights, and many columns pass them */
+    /* what fits into one pass of wide units, of 256 columns and 512 of K, is one block */
+    const int64_t whole[] = {256, 512}, pass[] = {256, 256, 512};
+    assert_times(predict(v6e, product(256, 256, 512)),
+                 blocks(v6e, whole, pass, 0, 2, 256) + (double)v6e->chip.launch_ps / 1e6);
+    /* they latch few rows as weights, and many columns pass them */
     assert_times(predict(v6e, product(64, 512, 128)), predict(v6e, product(512, 64, 128)));
 }
 
