@@ -314,6 +314,9 @@ static void test_operands(void **state) {
         {"vst b.words[128 + (s1 - 1) // 2 % 4 * 256 - s2], v2",
          "vst b.words[128 + (s1 - 1) // 2 % 4 * 256 + s2 * -1], v2"},
         {"vst vmem[s1 * 128], v2", "vst vmem[0 + s1 * 128], v2"},
+        {"vst vmem[(8 + 8) * 128], v2", "vst vmem[2048], v2"},
+        {"vst vmem[s1 * -2147483648], v2", "vst vmem[0 + s1 * -2147483648], v2"},
+        {"vst vmem[s1 // 1], v2", "vst vmem[0 + s1], v2"},
         {"sld s1, k[1, 2]", "sld s1, k.words[10]"},
         {"sst k[s1, s2 + 1], 5", "sst k.words[1 + s1 * 8 + s2], 5"},
     };
@@ -333,6 +336,9 @@ static void test_errors(void **state) {
     static const row rows[] = {
         {"vad.f32 v0, v1, v2", "8:1: unknown instruction 'vad.f32'; did you mean 'vadd.f32'?"},
         {"gurgle s0", "8:1: unknown instruction 'gurgle'"},
+        {"vst vmem[(s1 + q) * 8], v2", "8:16: unknown name 'q', expected a number or a parameter"},
+        {"vst vmem[s1 * -2147483649], v2", "8:15: expected an integer from -2147483648 to 2147483647"},
+        {"vst vmem[s1 // 0], v2", "8:16: expected an integer from 1 to 2147483647"},
         {"vadd.f32 v0, v1", "8:16: vadd.f32 takes 3 operands, found 2"},
         {"vadd.f32 v0, v1, v2, v3", "8:20: found ',', expected the end of the line"},
         {"vadd.f32 v0 v1, v2", "8:13: found 'v1', expected ','"},
