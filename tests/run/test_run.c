@@ -34,17 +34,19 @@ static const struct {
     ts_dtype from, to;
     bool exact, possible;
 } types[] = {
-    {TS_DTYPE_F32, TS_DTYPE_F32, true, true},   {TS_DTYPE_BF16, TS_DTYPE_F32, true, true},
-    {TS_DTYPE_F16, TS_DTYPE_F32, true, true},   {TS_DTYPE_F32, TS_DTYPE_BF16, false, true},
-    {TS_DTYPE_F16, TS_DTYPE_BF16, false, true}, {TS_DTYPE_F64, TS_DTYPE_F32, false, true},
-    {TS_DTYPE_S8, TS_DTYPE_S32, true, true},    {TS_DTYPE_S32, TS_DTYPE_S8, false, true},
-    {TS_DTYPE_U8, TS_DTYPE_S8, false, true},    {TS_DTYPE_S8, TS_DTYPE_U8, false, true},
-    {TS_DTYPE_U8, TS_DTYPE_S16, true, true},    {TS_DTYPE_S8, TS_DTYPE_U32, false, true},
-    {TS_DTYPE_U8, TS_DTYPE_U32, true, true},    {TS_DTYPE_S16, TS_DTYPE_F32, true, true},
-    {TS_DTYPE_S32, TS_DTYPE_F32, false, true},  {TS_DTYPE_U8, TS_DTYPE_BF16, true, true},
-    {TS_DTYPE_S16, TS_DTYPE_BF16, false, true}, {TS_DTYPE_PRED, TS_DTYPE_F32, true, true},
-    {TS_DTYPE_PRED, TS_DTYPE_S8, true, true},   {TS_DTYPE_S8, TS_DTYPE_PRED, false, true},
-    {TS_DTYPE_F32, TS_DTYPE_S32, false, true},
+    {TS_DTYPE_F32, TS_DTYPE_F32, true, true},      {TS_DTYPE_BF16, TS_DTYPE_F32, true, true},
+    {TS_DTYPE_F16, TS_DTYPE_F32, true, true},      {TS_DTYPE_F32, TS_DTYPE_BF16, false, true},
+    {TS_DTYPE_F16, TS_DTYPE_BF16, false, true},    {TS_DTYPE_F64, TS_DTYPE_F32, false, true},
+    {TS_DTYPE_S8, TS_DTYPE_S32, true, true},       {TS_DTYPE_S32, TS_DTYPE_S8, false, true},
+    {TS_DTYPE_U8, TS_DTYPE_S8, false, true},       {TS_DTYPE_S8, TS_DTYPE_U8, false, true},
+    {TS_DTYPE_U8, TS_DTYPE_S16, true, true},       {TS_DTYPE_S8, TS_DTYPE_U32, false, true},
+    {TS_DTYPE_U8, TS_DTYPE_U32, true, true},       {TS_DTYPE_S16, TS_DTYPE_F32, true, true},
+    {TS_DTYPE_S32, TS_DTYPE_F32, false, true},     {TS_DTYPE_U8, TS_DTYPE_BF16, true, true},
+    {TS_DTYPE_S16, TS_DTYPE_BF16, false, true},    {TS_DTYPE_PRED, TS_DTYPE_F32, true, true},
+    {TS_DTYPE_PRED, TS_DTYPE_S8, true, true},      {TS_DTYPE_S8, TS_DTYPE_PRED, false, true},
+    {TS_DTYPE_F32, TS_DTYPE_S32, false, true},     {TS_DTYPE_S32, TS_DTYPE_F64, true, true},
+    {TS_DTYPE_F32, TS_DTYPE_F64, true, true},      {TS_DTYPE_S64, TS_DTYPE_F64, false, true},
+    {TS_DTYPE_S4, TS_DTYPE_F8E4M3FN, false, true},
 };
 
 /* Eight zeros, but for the first element: 1. */
@@ -147,6 +149,23 @@ static void names_are_checked(void **state) {
     ts_arena_free(arena);
 }
 
+/* Of files, where no other input is missing. */
+static void names_of_files_are_checked(void **state) {
+    static const ts_define files[] = {{"q", "q.npy"}, {"d", "d.npy"}, {"z", "tests/none.npy"}};
+    static const char *const errors[] = {"error: -i q: the program has no such tensor\n",
+                                         "error: -i d: the tensor is not an input\n",
+                                         "error: cannot open 'tests/none.npy': No such file or directory\n"};
+    ts_arena *arena = ts_arena_new();
+    ts_run_request request =
+        request_of(arena, ".tensor z hbm f32[8] in zeros\n.tensor d hbm f32[8] out\n sadd s1, s1, s1\n");
+    request.input_count = 1;
+    for (int i = 0; i < 3; i++) {
+        request.inputs = &files[i];
+        assert_refused(&request, arena, errors[i]);
+    }
+    ts_arena_free(arena);
+}
+
 static void dims_are_checked(void **state) {
     ts_arena *arena = ts_arena_new();
     const ts_host_array array = one_of(arena, TS_DTYPE_F32);
@@ -218,6 +237,21 @@ static void checks_and_reports(void **state) {
     request.keep_outputs = false;
     assert_true(ts_run(&err, arena, &request, &result));
     assert_true(result.passed && !result.checks && !result.reports);
+    ts_arena_free(arena);
+}
+
+/* What is expected is made of inputs as they were: of 0 .. 7, which become 0. */
+static void checks_are_of_inputs_before_the_run(void **state) {
+    ts_arena *arena = ts_arena_new();
+    const ts_run_request request =
+        request_of(arena, ".tensor x hbm s32[8] inout iota\n.tensor z hbm s32[8] in zeros\n"
+                          ".tensor v vmem s32[8]\n.sem s\n.check x == x\n.check x == z\n"
+                          " dma v <- z, s\n wait s\n dma x <- v, s\n wait s\n");
+    ts_error err = {0};
+    ts_run_result result;
+    assert_true(ts_run(&err, arena, &request, &result));
+    assert_int_equal(result.checks[0].failed, 7);
+    assert_int_equal(result.checks[1].failed, 0);
     ts_arena_free(arena);
 }
 
@@ -329,11 +363,16 @@ static int free_machine(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(inputs_keep_their_values),  cmocka_unit_test(names_are_checked),
-        cmocka_unit_test(memory_is_checked),         cmocka_unit_test(dims_are_checked),
-        cmocka_unit_test(inputs_that_nobody_brings), cmocka_unit_test(checks_and_reports),
-        cmocka_unit_test(checks_that_cannot_be),     cmocka_unit_test(outputs_are_written),
-        cmocka_unit_test(outputs_are_saved)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(inputs_keep_their_values),
+                                       cmocka_unit_test(names_are_checked),
+                                       cmocka_unit_test(names_of_files_are_checked),
+                                       cmocka_unit_test(memory_is_checked),
+                                       cmocka_unit_test(dims_are_checked),
+                                       cmocka_unit_test(inputs_that_nobody_brings),
+                                       cmocka_unit_test(checks_and_reports),
+                                       cmocka_unit_test(checks_that_cannot_be),
+                                       cmocka_unit_test(checks_are_of_inputs_before_the_run),
+                                       cmocka_unit_test(outputs_are_written),
+                                       cmocka_unit_test(outputs_are_saved)};
     return cmocka_run_group_tests(tests, make_machine, free_machine);
 }

@@ -173,6 +173,15 @@ static void test_intervals(void **state) {
               "4:0+256 rate 192 128, 4:256+256 rate 0 0, 4:512+256 rate 0 128");
 }
 
+/* A run that ends with a bin has no rate behind it. */
+static void test_whole_bins(void **state) {
+    fixture *f = make(0, 512);
+    burst(f, 0, 3, false);
+    burst(f, 0, 200, false);
+    buses_end(&f->buses);
+    expect(f, "2:4+4 bus 1 0, 2:300+3 bus 1 0, 4:0+256 rate 64 0, 4:256+256 rate 64 0");
+}
+
 /* What is older than all bins counts towards the oldest; a long time without bursts is one 0. */
 static void test_rates(void **state) {
     const int64_t far = (int64_t)BUSES_BINS * BUSES_BIN, old = 2 * far + BUSES_BIN;
@@ -222,10 +231,10 @@ static void test_last_rates(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cut),       cmocka_unit_test(test_no_window_left),
-        cmocka_unit_test(test_windows),   cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_rests),     cmocka_unit_test(test_intervals),
-        cmocka_unit_test(test_rates),     cmocka_unit_test(test_mean_rates),
-        cmocka_unit_test(test_last_rates)};
+        cmocka_unit_test(test_cut),        cmocka_unit_test(test_no_window_left),
+        cmocka_unit_test(test_windows),    cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_rests),      cmocka_unit_test(test_whole_bins),
+        cmocka_unit_test(test_intervals),  cmocka_unit_test(test_rates),
+        cmocka_unit_test(test_mean_rates), cmocka_unit_test(test_last_rates)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
