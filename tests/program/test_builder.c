@@ -239,6 +239,7 @@ static void lines_are_of_texts(void **state) {
     const ts_program *program = printed(f, &out);
     assert_int_equal(program->code.bundle_count, ROWS);
     assert_int_equal(program->frame_count, 1);
+    assert_true(program->frames[0].first_line == 1 && program->frames[0].end_line == 3);
     assert_ptr_equal(ts_program_frame_text(program, 0), &other);
     assert_ptr_equal(ts_program_frame_text(program, -1), &own);
     for (int i = 0; i < ROWS; i++) {
@@ -382,6 +383,14 @@ static void no_such_label(void **state) {
     error_of(f, "there is no such label");
 }
 
+static void no_such_label_yet(void **state) {
+    fixture *f = *state;
+    ts_operand label = ts_program_label(f->b);
+    label.as.label++;
+    ts_program_place(f->b, label);
+    error_of(f, "there is no such label");
+}
+
 static void placed_twice(void **state) {
     fixture *f = *state;
     ts_operand label = ts_program_label(f->b);
@@ -481,6 +490,15 @@ static void no_such_tensor(void **state) {
     error_of(f, "there is no tensor 2");
 }
 
+static void no_such_destination(void **state) {
+    fixture *f = *state;
+    declare(f);
+    ts_affine zero[] = {ts_index(0), ts_index(0), ts_index(0)};
+    int64_t one[] = {1, 32, 256};
+    ts_program_transfer(f->b, box(2, zero, one), box(f->xb, zero, one), ts_semaphore(f->in));
+    error_of(f, "there is no tensor 2");
+}
+
 static void no_such_source(void **state) {
     fixture *f = *state;
     declare(f);
@@ -575,6 +593,7 @@ int main(void) {
         TEST(empty_slices),
         TEST(wrong_label),
         TEST(no_such_label),
+        TEST(no_such_label_yet),
         TEST(placed_twice),
         TEST(wrong_bundles),
         TEST(wide_integers),
@@ -584,6 +603,7 @@ int main(void) {
         TEST(no_names),
         TEST(values_of_no_input),
         TEST(no_such_tensor),
+        TEST(no_such_destination),
         TEST(no_such_source),
         TEST(no_such_space),
         TEST(no_such_instruction),

@@ -211,6 +211,7 @@ static const struct {
     {"s32", {0}},
     {"s", {0}},
     {"s1x", {0}},
+    {"s1/", {0}},
     {"row", {TS_NAME_REGISTER, TS_OPERAND_SREG, 1, 1}},
     {"ro", {0}},
     {"value", {TS_NAME_REGISTER, TS_OPERAND_VREG, 3, 1}}, /* the first behind */
