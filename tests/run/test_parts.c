@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "run/run.h"
+#include "run/run_parts.h"
 #include "tests/support/test.h"
 #include "tests/support/temporary.h"
 
@@ -176,6 +177,23 @@ static void operations_are_counted(void **state) {
     ts_arena_free(arena);
 }
 
+static void cores_are_counted(void **state) {
+    ts_chip_counters c = {.core_count = 2};
+    ts_counters counted = {{0}};
+    for (int core = 0; core < 3; core++) { /* of which the third is none */
+        const int64_t times = core == 0 ? 1 : core == 1 ? 10 : 1000;
+        c.cores[core].bundles = times;
+        for (int i = 0; i < TS_SLOT_COUNT; i++) c.cores[core].instructions[i] = times;
+        c.cores[core].flops[TS_MXU_BF16] = 2 * times;
+        c.cores[core].flops[TS_FLOPS_VPU_F32] = 3 * times;
+    }
+    run_count(&c, &counted);
+    assert_int_equal(counted.values[TS_COUNTER_BUNDLES], 11);
+    assert_int_equal(counted.values[TS_COUNTER_INSTRUCTIONS], 11 * TS_SLOT_COUNT);
+    assert_int_equal(counted.values[TS_COUNTER_MXU_FLOPS], 22);
+    assert_int_equal(counted.values[TS_COUNTER_VPU_FLOPS], 33);
+}
+
 /* A multiply and an add for each product. */
 static void products_are_counted(void **state) {
     static const ts_define sizes[] = {{"M", "512"}, {"N", "512"}, {"K", "512"}};
@@ -222,12 +240,10 @@ static int tear_down(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(tensors_take_memory),
-                                       cmocka_unit_test(scratch_counts_if_it_is_reached),
-                                       cmocka_unit_test(arrays_take_memory),
-                                       cmocka_unit_test(inputs_are_not_written_over),
-                                       cmocka_unit_test(operations_are_counted),
-                                       cmocka_unit_test(products_are_counted),
-                                       cmocka_unit_test(spaces_are_those_of_the_machine)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tensors_take_memory),    cmocka_unit_test(scratch_counts_if_it_is_reached),
+        cmocka_unit_test(arrays_take_memory),     cmocka_unit_test(inputs_are_not_written_over),
+        cmocka_unit_test(operations_are_counted), cmocka_unit_test(cores_are_counted),
+        cmocka_unit_test(products_are_counted),   cmocka_unit_test(spaces_are_those_of_the_machine)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -255,6 +255,21 @@ static void checks_are_of_inputs_before_the_run(void **state) {
     ts_arena_free(arena);
 }
 
+/* A tensor that nothing but a report asks for. */
+static void a_report_alone(void **state) {
+    ts_arena *arena = ts_arena_new();
+    ts_run_request request =
+        request_of(arena, ".tensor x hbm s32[8] in iota\n.tensor y hbm s32[8] out\n.sem s\n"
+                          ".tensor v vmem s32[8]\n.report total = sum(y)\n"
+                          " dma v <- x, s\n wait s\n dma y <- v, s\n wait s\n");
+    request.keep_outputs = false;
+    ts_error err = {0};
+    ts_run_result result;
+    if (!ts_run(&err, arena, &request, &result)) fail_msg("%s", err.message);
+    assert_true(result.reports[0] == 28);
+    ts_arena_free(arena);
+}
+
 static void checks_that_cannot_be(void **state) {
     static const struct {
         const char *lines, *error;
@@ -321,6 +336,25 @@ static void outputs_are_written(void **state) {
     }
 }
 
+/* What was never written may not come out, whether or not it was read before. */
+static void outputs_are_defined(void **state) {
+    static const char *const uses[] = {"out", "inout zeros", "in zeros", ""};
+    for (int i = 0; i < 4; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_run_request request =
+            request_of(arena, ts_text_format(arena,
+                                             ".tensor y hbm s32[8] %s\n.tensor v vmem s32[8]\n.sem s\n"
+                                             " dma y <- v, s\n wait s\n",
+                                             uses[i]));
+        request.check = true;
+        ts_error err = {0};
+        ts_run_result result;
+        assert_true(ts_run(&err, arena, &request, &result));
+        assert_int_equal(ts_findings_have(result.findings, TS_FINDING_OUTPUT), i < 2);
+        ts_arena_free(arena);
+    }
+}
+
 /* ---- Files ---- */
 
 static void outputs_are_saved(void **state) {
@@ -373,6 +407,8 @@ int main(void) {
                                        cmocka_unit_test(checks_that_cannot_be),
                                        cmocka_unit_test(checks_are_of_inputs_before_the_run),
                                        cmocka_unit_test(outputs_are_written),
+                                       cmocka_unit_test(outputs_are_defined),
+                                       cmocka_unit_test(a_report_alone),
                                        cmocka_unit_test(outputs_are_saved)};
     return cmocka_run_group_tests(tests, make_machine, free_machine);
 }
