@@ -8,6 +8,7 @@
 #include "program/program.h"
 #include "tests/support/cmocka.h"
 #include "tests/support/rounds.h"
+#include "tests/support/temporary.h"
 
 static const ts_target target = {
     .machine = "toy",
@@ -610,6 +611,66 @@ static void test_many_errors(void **state) {
     assert_int_equal(failures, 0);
 }
 
+static const char *file_of(char *path, const char *name, const char *text) {
+    FILE *file = fopen(temporary_path(path, name), "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0 && fclose(file) == 0);
+    return path;
+}
+
+/* Those of a file stand where it is included. */
+static void test_errors_of_files(void **state) {
+    char inner[TEMPORARY_PATH], outer[TEMPORARY_PATH], text[1024], got[1024];
+    file_of(inner, "assemble_inner.tsim", "    gurgle\n");
+    snprintf(text, sizeof text, "  gurgle\n.include \"%s\"\n  gurgle\n", inner);
+    file_of(outer, "assemble_outer.tsim", text);
+    snprintf(text, sizeof text, "gurgle\n.include \"%s\"\ngurgle\n", outer);
+    list_errors(text, got, sizeof got);
+    remove(inner);
+    remove(outer);
+    assert_string_equal(got, "1:1 1:3 1:5 3:3 3:1");
+}
+
+/* One that is there already is kept; nobody may want one. */
+static void test_errors_that_are_not_wanted(void **state) {
+    ts_arena *arena = ts_arena_new();
+    ts_source source = {.name = "a.tsim", .text = "gurgle\n", .length = 7};
+    ts_error err = {0};
+    ts_error_set(&err, TS_ERROR_IO, "it was before");
+    assert_null(ts_program_parse(NULL, arena, &source, &target, NULL, 0));
+    assert_null(ts_program_parse(&err, arena, &source, &target, NULL, 0));
+    assert_string_equal(err.message, "it was before");
+    ts_arena_free(arena);
+}
+
+static void test_cores(void **state) {
+    static const struct {
+        int cores;
+        const char *text, *expect;
+    } rows[] = {
+        {0, ".cores 1\nnop", ".cores 1\n    nop\n"},
+        {1, ".cores 2\nnop",
+         "a.tsim:1:8: error: found 2, expected 1: toy has 1 TensorCore\n.cores 2\n       ^\n"},
+        {2, ".cores 2\nnop", ".cores 2\n    nop\n"},
+        {2, ".cores 3\nnop",
+         "a.tsim:1:8: error: found 3, expected 1 to 2: toy has 2 TensorCores\n.cores 3\n       ^\n"},
+        {2, ".cores 0\nnop",
+         "a.tsim:1:8: error: found 0, expected 1 to 2: toy has 2 TensorCores\n.cores 0\n       ^\n"},
+        {2, ".cores 1.5\nnop",
+         "a.tsim:1:8: error: found 1.5, expected 1 to 2: toy has 2 TensorCores\n.cores 1.5\n       ^\n"},
+        {2, ".cores 1\n.cores 1\nnop", "a.tsim:2:1: error: a second .cores\n.cores 1\n^\n"},
+    };
+    int failures = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ts_target machine = target;
+        char result[1024];
+        machine.cores = rows[i].cores;
+        assemble_for(&machine, rows[i].text, (define_list){NULL, 0}, result, sizeof result);
+        failures += differs(rows[i].text, result, rows[i].expect);
+    }
+    assert_int_equal(failures, 0);
+}
+
 /* Up to 20; and a text whose errors are all the same is not read forever. */
 static void test_how_many_errors(void **state) {
     for (int count = 19; count <= 21; count++) {
@@ -751,12 +812,13 @@ static void test_parameters_alone(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_expressions),      cmocka_unit_test(test_programs),
-        cmocka_unit_test(test_operands),         cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_deep_blocks),      cmocka_unit_test(test_many_errors),
-        cmocka_unit_test(test_how_many_errors),  cmocka_unit_test(test_defines),
-        cmocka_unit_test(test_parameters_alone), cmocka_unit_test(test_sharded),
-        cmocka_unit_test(test_long_axes),
+        cmocka_unit_test(test_expressions),     cmocka_unit_test(test_programs),
+        cmocka_unit_test(test_operands),        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_deep_blocks),     cmocka_unit_test(test_many_errors),
+        cmocka_unit_test(test_errors_of_files), cmocka_unit_test(test_errors_that_are_not_wanted),
+        cmocka_unit_test(test_cores),           cmocka_unit_test(test_how_many_errors),
+        cmocka_unit_test(test_defines),         cmocka_unit_test(test_parameters_alone),
+        cmocka_unit_test(test_sharded),         cmocka_unit_test(test_long_axes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
