@@ -403,6 +403,21 @@ static void many_events_are_thinned(void **state) {
     ts_arena_free(f->arena);
 }
 
+/* Though the others are drawn whole. */
+static void one_device_may_be_thinned(void **state) {
+    fixture *f =
+        begin("tpu-v5p", "4", NULL, " device.id s1\n br.ne s1, 0, out\n delay 4000\n delay 4000\nout: nop\n");
+    f->timeline = (ts_timeline){.until = INT64_MAX, .events = 4};
+    f->events = TS_NEW_ARRAY(f->arena, ts_trace_event, MOST_EVENTS);
+    ts_trace_init(&f->timeline.trace, f->arena, 8, keep, f);
+    f->request.timeline = &f->timeline;
+    run(f);
+    assert_int_equal(f->timeline.sampled_from % TS_TIMELINE_WINDOW, 0);
+    assert_in_range(f->timeline.sampled_from, TS_TIMELINE_WINDOW, 8 * TS_TIMELINE_WINDOW);
+    assert_int_equal(f->timeline.cycles, f->result.mesh->chips[0].cycles);
+    ts_arena_free(f->arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(parts_are_dealt_out_and_gathered),
                                        cmocka_unit_test(every_core_has_inputs),
@@ -417,6 +432,7 @@ int main(void) {
                                        cmocka_unit_test(messages_are_drawn_twice),
                                        cmocka_unit_test(arrows_cross_devices),
                                        cmocka_unit_test(neighbours_in_a_chip_need_no_link),
-                                       cmocka_unit_test(many_events_are_thinned)};
+                                       cmocka_unit_test(many_events_are_thinned),
+                                       cmocka_unit_test(one_device_may_be_thinned)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

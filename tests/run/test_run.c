@@ -163,6 +163,11 @@ static void names_of_files_are_checked(void **state) {
         request.inputs = &files[i];
         assert_refused(&request, arena, errors[i]);
     }
+    ts_error err = {0};
+    ts_run_result result;
+    request.inputs = &(const ts_define){"z", "README.md"}; /* which is no array */
+    assert_false(ts_run(&err, arena, &request, &result));
+    assert_non_null(strstr(err.message, "README.md"));
     ts_arena_free(arena);
 }
 
