@@ -355,6 +355,38 @@ static void words_that_a_mask_leaves_out_are_not_written(void **state) {
     }
 }
 
+/* All lanes but the second of each row, which are told one by one: words 0, 2 to 127, then 128 .. */
+static void one_word_may_be_left_out(void **state) {
+    fixture f;
+    ts_error err = {0};
+    begin(&f, "tpu-v5e", NULL,
+          ".tensor a vmem s32[8,128]{1,0:T(8,128)}\nviota.lane v1\nvcmp.ne.i32 m1, v1, 1\n"
+          "vst a[0, 0], v1 if m1\n");
+    open(&f);
+    assert_int_equal(ts_session_watch_bytes(&err, f.session, TS_SPACE_VMEM, 4, 12), 1);
+    assert_int_equal(step(&f, INT64_MAX), TS_STOP_WATCH);
+    assert_int_equal(ts_session_hit(f.session)->first, 8);
+    assert_int_equal(ts_session_hit(f.session)->end, 128 * 4);
+    end(&f);
+}
+
+/* A core that has halted stands where it did, whatever the others do. */
+static void a_halted_core_stays(void **state) {
+    fixture f;
+    ts_core_counters counters;
+    begin(&f, "tpu-v4", NULL,
+          ".cores 2\n.tensor x hbm s32[8,128] in iota\n.tensor y vmem s32[8,128]\n.sem s\n core.id s1\n"
+          " brz s1, out\n dma y <- x, s\n wait s\nout: halt\n");
+    open(&f);
+    assert_int_equal(until(&f, INT64_MAX), TS_STOP_END);
+    ts_core_count(ts_chip_core(ts_session_chip(f.session), 0), &counters);
+    assert_int_equal(look(&f).cycle, counters.cycles);
+    assert_int_equal(look(&f).bundle, -1);
+    ts_session_follow(f.session, 1);
+    assert_true(look(&f).cycle > counters.cycles + 100);
+    end(&f);
+}
+
 /* s1 is 0, 1 .. 7 at line 3. */
 static const char turns[] = ".sem many\n.loop s1 = 0, 8\n  sadd s2, s1, s1\n.end\n";
 static const struct {
@@ -710,6 +742,8 @@ int main(void) {
         cmocka_unit_test(a_device_s_memory_is_watched),
         cmocka_unit_test(uses_of_macros_are_places),
         cmocka_unit_test(a_program_may_begin_with_a_macro),
+        cmocka_unit_test(one_word_may_be_left_out),
+        cmocka_unit_test(a_halted_core_stays),
         cmocka_unit_test(boxes_lie_where_their_tensors_do),
         cmocka_unit_test(words_that_a_mask_leaves_out_are_not_written),
     };
