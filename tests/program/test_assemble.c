@@ -337,6 +337,8 @@ static void test_errors(void **state) {
     static const row rows[] = {
         {"vad.f32 v0, v1, v2", "8:1: unknown instruction 'vad.f32'; did you mean 'vadd.f32'?"},
         {"gurgle s0", "8:1: unknown instruction 'gurgle'"},
+        {"vld v0, b[0, max(s1, s2), 0]", "8:14: max takes constant integers"},
+        {"vld v0, b[0, max(8, s2), 0]", "8:14: max takes constant integers"},
         {"vst vmem[(s1 + q) * 8], v2", "8:16: unknown name 'q', expected a number or a parameter"},
         {"vst vmem[s1 * -2147483649], v2", "8:15: expected an integer from -2147483648 to 2147483647"},
         {"vst vmem[s1 // 0], v2", "8:16: expected an integer from 1 to 2147483647"},
