@@ -269,7 +269,6 @@ static void find_edges(region *r) {
 
 typedef struct {
     int used[TS_SLOT_COUNT]; /* in the bundle of this cycle */
-    bool waits;              /* it has a wait */
     int64_t *unit_free;      /* [ts_core_unit_count] first cycle in which a unit takes another */
 } issue;
 
@@ -289,9 +288,7 @@ static int choose(const region *r, const issue *now, int64_t cycle) {
         const node *n = &r->nodes[r->open[i]];
         bool first = best == NULL || n->height > best->height || (n->height == best->height && n < best);
         int unit;
-        if (first && n->ready <= cycle && !(now->waits && n->it->code.opcode == TS_OP_wait) &&
-            find_unit(r, now, n, cycle, &unit))
-            best = n;
+        if (first && n->ready <= cycle && find_unit(r, now, n, cycle, &unit)) best = n;
     }
     return best == NULL ? -1 : (int)(best - r->nodes);
 }
@@ -315,7 +312,6 @@ static void issue_node(region *r, issue *now, int chosen, int64_t cycle) {
     assert(found);
     now->used[n->slot]++;
     if (unit >= 0) now->unit_free[unit] = cycle + n->unit.cycles;
-    now->waits = now->waits || n->it->code.opcode == TS_OP_wait;
     release(r, chosen, cycle);
 }
 
@@ -340,7 +336,6 @@ static int64_t schedule(region *r, item *out) {
     int64_t cycle = 0;
     while (issued < r->count) {
         memset(now.used, 0, sizeof(now.used));
-        now.waits = false;
         bool first = true;
         for (int i; (i = choose(r, &now, cycle)) >= 0; first = false) {
             issue_node(r, &now, i, cycle);

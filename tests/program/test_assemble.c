@@ -673,6 +673,16 @@ static void test_cores(void **state) {
     assert_int_equal(failures, 0);
 }
 
+/* A bundle has one wait, whatever slots there are; other instructions share them. */
+static void test_waits_are_apart(void **state) {
+    ts_target machine = target;
+    char result[1024];
+    machine.core.limits.slots[TS_SLOT_MISC] = 3;
+    assemble_for(&machine, ".sem a, b\n.pack auto\nwait a\nwait b\nsadd s1, s1, 1\n", (define_list){NULL, 0},
+                 result, sizeof result);
+    assert_string_equal(result, ".sem a[1]\n.sem b[1]\n    { wait a[0] ; sadd s1, s1, 1 }\n    wait b[0]\n");
+}
+
 /* Up to 20; and a text whose errors are all the same is not read forever. */
 static void test_how_many_errors(void **state) {
     for (int count = 19; count <= 21; count++) {
@@ -814,13 +824,21 @@ static void test_parameters_alone(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_expressions),     cmocka_unit_test(test_programs),
-        cmocka_unit_test(test_operands),        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_deep_blocks),     cmocka_unit_test(test_many_errors),
-        cmocka_unit_test(test_errors_of_files), cmocka_unit_test(test_errors_that_are_not_wanted),
-        cmocka_unit_test(test_cores),           cmocka_unit_test(test_how_many_errors),
-        cmocka_unit_test(test_defines),         cmocka_unit_test(test_parameters_alone),
-        cmocka_unit_test(test_sharded),         cmocka_unit_test(test_long_axes),
+        cmocka_unit_test(test_expressions),
+        cmocka_unit_test(test_programs),
+        cmocka_unit_test(test_operands),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_deep_blocks),
+        cmocka_unit_test(test_many_errors),
+        cmocka_unit_test(test_errors_of_files),
+        cmocka_unit_test(test_errors_that_are_not_wanted),
+        cmocka_unit_test(test_cores),
+        cmocka_unit_test(test_waits_are_apart),
+        cmocka_unit_test(test_how_many_errors),
+        cmocka_unit_test(test_defines),
+        cmocka_unit_test(test_parameters_alone),
+        cmocka_unit_test(test_sharded),
+        cmocka_unit_test(test_long_axes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
