@@ -38,6 +38,8 @@ static const struct {
     /* What is stored at 7 is loaded two iterations later; one later, and there is nothing to gain. */
     {"v8", "vld v0, w[s7, 0]\nvadd.f32 v0, v0, 1.0\nvst w[s7 + 16, 0], v0\n", 5, 1, 2, 4, 2, 8},
     {"v8", "vld v0, w[s7, 0]\nvadd.f32 v0, v0, 1.0\nvst w[s7 + 8, 0], v0\n", 0, 0, 0, 0, 0, 0},
+    /* Neither is there where every iteration has the same address. */
+    {"v8", "vld v0, w[s6, 0]\nvadd.f32 v0, v0, 1.0\nvst w[s6, 0], v0\n", 0, 0, 0, 0, 0, 0},
     /* The counter is read, so there are no copies; three scalar instructions. */
     {"v8", "sadd s1, s7, 3\nvld v0, w[s7, 0]\nvadd.i32 v0, v0, s1\nvst y[s7, 0], v0\n", 5, 1, 2, 4, 3, 8},
     {"v8", "vmov v0, s7\nvexp.f32 v0, v0\nvst y[s7, 0], v0\n", 5, 1, 2, 10, 3, 14},
