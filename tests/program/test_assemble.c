@@ -260,6 +260,10 @@ static void test_programs(void **state) {
         {".tensor x hbm f32[1+2,7-3,2*3,8/2,9%5]", ".tensor x hbm f32[3,4,6,4,4]{4,3,2,1,0}\n"},
         {".macro m op, by, d\nop.by d, s2, s3\n.end\nm scmp, lt, s1", "    scmp.lt s1, s2, s3\n"},
         {".if 0.5\nnop\n.else\nhalt\n.end", "    nop\n"},
+        /* Labels are no names that there are. */
+        {".tensor x hbm f32[8]\ntop: jump top", ".tensor x hbm f32[8]{0}\nL0:\n    jump L0\n"},
+        {".tensor L0 hbm f32[8]\n.tensor x hbm f32[8]\n.sem L_0\ntop: jump top",
+         ".tensor L0 hbm f32[8]{0}\n.tensor x hbm f32[8]{0}\n.sem L_0[1]\nL__0:\n    jump L__0\n"},
         {".if 0.0\nnop\n.else\nhalt\n.end", "    halt\n"},
         {".param T = 8\n.tensor x hbm f32[T,256]{1,0:T(T,128)} out",
          ".tensor x hbm f32[8,256]{1,0:T(8,128)} out\n"},
