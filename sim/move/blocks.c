@@ -2,13 +2,13 @@
  * other is made by all of them in a scratch, where they leave no gaps. */
 #include <stdlib.h>
 
-#include "copy_context.h"
+#include "copy_plan.h"
 
 enum {
     BLOCK_BYTES = 192 << 10,
     MOST_BLOCK_BYTES = 1 << 20,
     BAND_BYTES = 384 << 10,
-    LONG_RUN_BYTES = 4096,
+    LONG_RUN_BYTES = 2048,
     LINE_OF_MEMORY = 64,
     FEW = 64
 };
@@ -199,10 +199,10 @@ static int64_t count_in_runs(const group *g, int64_t bytes, int64_t *all) {
     return in_runs;
 }
 
-/* Do most elements lie in runs so long that their ends do not matter? Bands read the source in its order. */
+/* Do half of the elements or more lie in runs so long that their ends do not matter? Bands read the source in its order. */
 static bool has_long_runs(const group *g) {
     int64_t all, in_long = count_in_runs(g, LONG_RUN_BYTES, &all);
-    return in_long >= all - all / FEW;
+    return in_long * 2 >= all;
 }
 
 /* Do most lie in runs shorter than a line, which boxes share then? */
@@ -294,6 +294,24 @@ static bool move_sharing(group *g) {
     return true;
 }
 
+/* Moves a box with one behind it with which it is one, as a run that tiles leave a rest of; false: there is none. */
+static bool move_joined(group *g, int i) {
+    for (int k = i + 1; k < g->count; k++) {
+        if (!ts_copy_plan_move_runs(g->m, &g->boxes[i], &g->boxes[k]) &&
+            !ts_copy_plan_move_runs(g->m, &g->boxes[k], &g->boxes[i]))
+            continue;
+        g->boxes[k] = g->boxes[--g->count];
+        g->boxes[i] = g->boxes[--g->count];
+        return true;
+    }
+    return false;
+}
+
+/* Those that are one with another; leaves the others. */
+static void move_all_joined(group *g) {
+    for (int i = 0; i < g->count;) i += !move_joined(g, i);
+}
+
 void ts_move_concurrent_boxes(const ts_copy_context *m, ts_plan_box *boxes, int count) {
     for (int left; count > 0; count = left) {
         group g = {.m = m}, all = {.m = m, .count = count};
@@ -305,7 +323,8 @@ void ts_move_concurrent_boxes(const ts_copy_context *m, ts_plan_box *boxes, int 
             else
                 boxes[left++] = boxes[i];
         }
-        if (move_sharing(&g)) continue;
+        move_all_joined(&g);
+        if (g.count == 0 || move_sharing(&g)) continue;
         if (count > 1 && shares_lines(&all) && lead_with_common(&all)) {
             move_bands(&all);
             return;

@@ -98,7 +98,7 @@ bool ts_move_box_in_lines(const ts_copy_context *m, const ts_plan_box *box) {
     ts_copy_plan_order(&j, box);
     for (int i = 0; i < j.loop_count; i++)
         if (j.loops[i].has_tail && j.loops[i].count < FEW) return false;
-    return j.streams;
+    return j.streams || j.in_runs;
 }
 
 /* A transpose of so many lines that it is better made in a scratch, even where it could store whole lines. */
@@ -141,7 +141,7 @@ static void move_matched(ts_copy_plan *j, const ts_plan_box *box, const int64_t 
         return;
     }
     ts_copy_plan_order(j, box);
-    bool direct = j->streams && !is_large_square(m, &j->tile),
+    bool direct = j->in_runs || (j->streams && !is_large_square(m, &j->tile)),
          stages = j->tile_function && !direct && !leaves && !j->joins;
     if (m->streams && stages && ts_stage_move(m, box)) return;
     ts_copy_plan_run_box(j, box);

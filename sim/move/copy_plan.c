@@ -158,6 +158,10 @@ static void fill_runs(const ts_copy_plan *j, const uint8_t *src, uint8_t *dst) {
  * once. Large transposes are a tenth faster with a copy than with the loops written in place. */
 static void set_tile_loops(ts_copy_plan *j) {
     int next = TS_TILE_LOOPS;
+    if (j->in_runs) { /* which are those of these places */
+        ts_copy_plan_set_runs(j);
+        return;
+    }
     for (int k = TS_TILE_LOOPS - 1; k >= 0; k--)
         if (j->inner[k].count > 1) j->tile.loops[--next] = j->inner[k];
     while (next > 0) j->tile.loops[--next] = (ts_kernel_loop){1, 0, 0};
@@ -172,7 +176,7 @@ static void call_kernel(ts_copy_plan *j, int64_t src_bits, int64_t dst_bits) {
     if (j->tile_function && j->fills)
         fill_and_move(j, src_bits, dst);
     else if (j->tile_function)
-        j->tile_function(&j->tile, dst, src);
+        (j->in_runs ? j->runs_function : j->tile_function)(&j->tile, dst, src);
     else if (!m->same)
         fill_runs(j, src, dst);
     else

@@ -28,9 +28,11 @@ typedef struct {
     bool extended;                   /* some are */
     ts_lack lack;                    /* of the box that it is matched with */
     ts_tile_function *tile_function; /* NULL: a run */
+    ts_tile_function *runs_function; /* where its lines continue runs; NULL: there is none */
     bool lists;                      /* it takes tiles by a list */
     ts_tile tile;
     bool streams;    /* where the destination is aligned */
+    bool in_runs;    /* by runs_function, past the caches too */
     ts_plan_box box; /* the loops that a tile was matched with; none: there is no tile */
     int64_t times[TS_PLAN_MAX_LOOPS];
     int64_t run_elements, run_bytes;
@@ -56,6 +58,8 @@ bool ts_copy_plan_match_box(ts_copy_plan *job, const ts_plan_box *box, int64_t *
 void ts_copy_plan_keep(ts_copy_plan *job, const ts_plan_box *box, const int64_t *times);
 bool ts_copy_plan_serves(const ts_copy_plan *job, const ts_plan_box *box, int64_t *times);
 bool ts_copy_plan_match_again(ts_copy_plan *job, const ts_plan_box *box, int64_t *times);
+/* The same by tiles whose lines may continue runs. */
+bool ts_copy_plan_match_runs(ts_copy_plan *job, const ts_plan_box *box, int64_t *times);
 /* The same for a box that has a lack, by kernels that mask lines. */
 bool ts_copy_plan_match_lacking(ts_copy_plan *job, const ts_plan_box *box, int64_t *times);
 /* A long run of elements narrower than a byte that change. */
@@ -95,6 +99,14 @@ void ts_copy_plan_move(ts_copy_plan *job, const ts_plan_box *box);
 /* Moves a box that the job serves with one of the others that it does not extend to, where both are one but for a lack
  * (join.c); false: with none. taken: those before it was matched. */
 bool ts_copy_plan_move_joined(const ts_copy_plan *job, const ts_plan_box *box, const bool *taken);
+/* The box that two are, and what it lacks; false: they are two. */
+bool ts_copy_join(const ts_plan_box *a, const ts_plan_box *b, ts_plan_box *both, ts_lack *lack);
+/* Lets the kernel keep what lines leave of lines of memory (runs.c): for loops in their order. False where it cannot. */
+bool ts_copy_plan_go_in_runs(ts_copy_plan *job);
+/* The tile's loops and runs are those of a call. */
+void ts_copy_plan_set_runs(ts_copy_plan *job);
+/* Moves both past the caches, where they are one whose runs end with what it lacks; false: they are not. */
+bool ts_copy_plan_move_runs(const ts_copy_context *m, const ts_plan_box *box, const ts_plan_box *other);
 static inline void ts_copy_plan_begin(ts_copy_plan *job, const ts_copy_context *m) {
     job->m = m;
     job->others = NULL;

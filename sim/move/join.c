@@ -48,8 +48,7 @@ static bool add_step(ts_plan_box *box, const ts_plan_box *other, ts_lack *lack) 
     return true;
 }
 
-/* The box that both are, and what it lacks. */
-static bool join(const ts_plan_box *a, const ts_plan_box *b, ts_plan_box *both, ts_lack *lack) {
+bool ts_copy_join(const ts_plan_box *a, const ts_plan_box *b, ts_plan_box *both, ts_lack *lack) {
     int own[2], other[2];
     const int count = find_own(a, b, own), others = find_own(b, a, other);
     if (count < 1 || count > 2) return false;
@@ -80,7 +79,7 @@ bool ts_copy_plan_move_joined(const ts_copy_plan *j, const ts_plan_box *box, con
     ts_plan_box both;
     ts_lack lack;
     for (int i = list->next; i < list->count; i++) {
-        if (list->taken[i] || !join(box, &list->boxes[i], &both, &lack) || !move(j->m, &both, &lack))
+        if (list->taken[i] || !ts_copy_join(box, &list->boxes[i], &both, &lack) || !move(j->m, &both, &lack))
             continue;
         memcpy(list->taken, taken, sizeof list->taken);
         list->taken[i] = true;

@@ -262,6 +262,7 @@ static bool match_tile(ts_copy_plan *j, const ts_plan_box *box, const ts_tile_ke
     j->tile_function = kernels->by_granules ? kernels->by_granules[how][tile->granules]
                        : are_bytes(j)       ? kernels->bytes[false]
                                             : kernels->by_stages[how][tile->stages];
+    j->runs_function = kernels->runs ? kernels->runs[how][tile->stages] : NULL;
     return j->tile_function != NULL;
 }
 
@@ -359,10 +360,22 @@ static bool match_tiles(ts_copy_plan *j, const ts_plan_box *box, int64_t *times)
     return false;
 }
 
-bool ts_copy_plan_match_box(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
-    const ts_copy_context *m = j->m;
+static void begin_match(ts_copy_plan *j) {
     j->extended = j->lists = false;
     j->tile.listed = 0;
+    j->runs_function = NULL;
+}
+
+bool ts_copy_plan_match_runs(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
+    const ts_copy_context *m = j->m;
+    begin_match(j);
+    return is_regular(m, &m->src) && is_regular(m, &m->dst) &&
+           match_tile(j, box, m->kernels->tiles[0], times) && j->runs_function;
+}
+
+bool ts_copy_plan_match_box(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
+    const ts_copy_context *m = j->m;
+    begin_match(j);
     if (!is_regular(m, &m->src) || !is_regular(m, &m->dst)) return false;
     bool converts = ts_copy_converts(m) && load_of(m) == TS_LOAD_SAME,
          copies = m->same && m->dst.element_bits >= 8;
@@ -383,8 +396,7 @@ bool ts_copy_plan_match_box(ts_copy_plan *j, const ts_plan_box *box, int64_t *ti
 bool ts_copy_plan_match_lacking(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
     const ts_copy_context *m = j->m;
     const ts_tile_kernels *kernels = m->kernels->tiles[0];
-    j->extended = j->lists = false;
-    j->tile.listed = 0;
+    begin_match(j);
     j->box.loop_count = 0;
     if (!is_in_cache(m) || !kernels->masked || !is_regular(m, &m->src) || !is_regular(m, &m->dst))
         return false;

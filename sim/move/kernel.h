@@ -27,6 +27,7 @@ enum {
     TS_PERMUTE_FEW = 4, /* lines, that registers hold */
     TS_TRANSPOSES = 5,  /* of elements of 1, 2, .. 16 bytes */
     TS_TRANSPOSED = 512,
+    TS_KEPT_LINES = 128,
     TS_STRIP_BYTES = 256, /* of a row that are moved together */
     TS_FEW_COLUMNS = 8    /* the same where columns collide */
 };
@@ -65,6 +66,15 @@ typedef struct {
 } ts_permute;
 enum { TS_PERMUTE_TAKES = 0x80, TS_PERMUTE_WORD = 4 };
 
+/* Lines that continue runs of the destination, which need not be aligned: the last loop does, by a line, and others may.
+ * What they leave of lines of memory is kept, a line for each run that is begun and not ended. */
+typedef struct {
+    int64_t bytes, lacks;         /* of a run; so many fewer than its lines have */
+    int64_t next;                 /* bytes from a run to that which begins when it has ended; 0: none does */
+    bool along[TS_TILE_LOOPS];    /* the loop continues runs; */
+    int kept_step[TS_TILE_LOOPS]; /* else its steps keep other lines, so many of them */
+} ts_tile_runs;
+
 typedef struct {
     int line_bytes, stages;
     int unit_log2; /* of an element's bytes */
@@ -83,6 +93,7 @@ typedef struct {
     bool streams;        /* stores that pass the caches; the lines of the destination are aligned */
     int64_t ahead_bytes; /* how far ahead of a load to prefetch; 0: not at all */
     ts_kernel_loop loops[TS_TILE_LOOPS]; /* outermost first */
+    ts_tile_runs runs;                   /* where its lines continue some */
     /* Of a transpose, in place of lines: where rows lie in the source, and columns in the destination;
      * elements of a row lie together in the source, those of a column in the destination. A row has at least 16
      * bytes, a column a line's; or 16, where a row has a line's; or, where the kernels mask columns, the rows that
@@ -188,6 +199,7 @@ typedef struct {
     bool orders;                                              /* it can arrange lines */
     ts_tile_function *const (*by_granules)[1 << 5];           /* [TS_LOAD_COUNT] */
     ts_tile_function *const (*by_stages)[TS_TILE_STAGES + 1]; /* the same where granules do not matter */
+    ts_tile_function *const (*runs)[TS_TILE_STAGES + 1];      /* where lines continue runs; NULL: none */
     ts_tile_function *const *masked;     /* by stages, of what changes no elements; NULL: there are none */
     ts_tile_function *const *bytes;      /* of 16 lines of bytes: whole, and masked; NULL: there are none */
     const ts_permutes *permutes;         /* of bytes, and of words; NULL: there are none */
@@ -206,6 +218,7 @@ ts_run_function ts_runs_base;
 extern const ts_tile_kernels ts_tiles_avx2, ts_tiles_avx512;
 extern const ts_permutes ts_permutes_avx512[2];
 extern ts_tile_function *const ts_bytes_avx512[2];
+extern ts_tile_function *const ts_tile_runs_avx512[TS_LOAD_COUNT][TS_TILE_STAGES + 1];
 /* These return false for tiles that are none of theirs. */
 bool ts_halves_avx512(const ts_tile *tile, uint8_t *dst, const uint8_t *src);
 bool ts_pairs_join_avx512(const ts_tile *tile, uint8_t *dst, const uint8_t *src);

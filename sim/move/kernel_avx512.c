@@ -22,27 +22,6 @@
 
 /* ---- Loads ---- */
 
-static const uint16_t odd_halves[32] = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31,
-                                        33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63};
-
-INLINE wide round_bf16(wide a, wide b) {
-    wide low = round_number(a), high = round_number(b);
-    if (__builtin_expect(has_nan(a, b), 0)) {
-        low = plain_nan(a, low);
-        high = plain_nan(b, high);
-    }
-    return _mm512_permutex2var_epi16(low, WIDE_LOAD(odd_halves), high);
-}
-
-INLINE wide load(ts_load how, const uint8_t *p) {
-    if (how == TS_LOAD_BF16_FROM_F32) return round_bf16(WIDE_LOAD(p), WIDE_LOAD(p + 64));
-    if (how == TS_LOAD_F32_FROM_BF16) {
-        wide bits = _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p)), 16);
-        return __builtin_expect(has_nan(bits, bits), 0) ? plain_nan(bits, bits) : bits;
-    }
-    return WIDE_LOAD(p);
-}
-
 /* Where the last byte lies: of lines that lie across two, the first of them has come with the line before. */
 INLINE void prefetch(ts_load how, const uint8_t *p) {
     __builtin_prefetch(p + 63, 0, 2);
@@ -59,11 +38,6 @@ INLINE void store(uint8_t *p, bool streams, wide v) {
         WIDE_STREAM(p, v);
     else
         WIDE_STORE(p, v);
-}
-
-INLINE void arrange_all(const uint8_t *order, int lines, wide *v) {
-    wide from = WIDE_LOAD(order);
-    UNROLL for (int i = 0; i < lines; i++) v[i] = _mm512_permutexvar_epi8(from, v[i]);
 }
 
 /* mask: of the line's bytes; NULL: all. */
@@ -361,6 +335,7 @@ const ts_tile_kernels ts_tiles_avx512 = {
     .line_bytes = 64,
     .orders = true,
     .by_stages = by_stages,
+    .runs = ts_tile_runs_avx512,
     .masked = masked,
     .bytes = ts_bytes_avx512,
     .permutes = ts_permutes_avx512,

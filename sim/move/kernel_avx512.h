@@ -79,6 +79,11 @@ INLINE void network(int first, int stages, int lines, const unpacks *u, wide *v)
         STAGES(_mm512_permutex2var_epi32);
 }
 
+INLINE void arrange_all(const uint8_t *order, int lines, wide *v) {
+    wide from = _mm512_loadu_si512(order);
+    UNROLL for (int i = 0; i < lines; i++) v[i] = _mm512_permutexvar_epi8(from, v[i]);
+}
+
 /* ---- Conversions: ts_element_convert's, to nearest, ties to even, and a NaN keeps its sign only ---- */
 
 INLINE bool has_nan(wide a, wide b) {
@@ -105,6 +110,27 @@ INLINE wide round_pairs(const uint8_t *p, const uint8_t *q) {
         high = plain_nan(b, high);
     }
     return _mm512_mask_blend_epi16(0xaaaaaaaa, _mm512_srli_epi32(low, 16), high);
+}
+
+static const uint16_t odd_halves[32] = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31,
+                                        33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63};
+
+INLINE wide round_bf16(wide a, wide b) {
+    wide low = round_number(a), high = round_number(b);
+    if (__builtin_expect(has_nan(a, b), 0)) {
+        low = plain_nan(a, low);
+        high = plain_nan(b, high);
+    }
+    return _mm512_permutex2var_epi16(low, _mm512_loadu_si512(odd_halves), high);
+}
+
+INLINE wide load(ts_load how, const uint8_t *p) {
+    if (how == TS_LOAD_BF16_FROM_F32) return round_bf16(_mm512_loadu_si512(p), _mm512_loadu_si512(p + 64));
+    if (how == TS_LOAD_F32_FROM_BF16) {
+        wide bits = _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p)), 16);
+        return __builtin_expect(has_nan(bits, bits), 0) ? plain_nan(bits, bits) : bits;
+    }
+    return _mm512_loadu_si512(p);
 }
 
 /* ---- Parts of lines ---- */

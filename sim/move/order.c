@@ -59,20 +59,24 @@ static int loop_of_step(const ts_copy_plan *j, ts_side side, int64_t step) {
     return -1;
 }
 
-/* Is every store that passes the caches one of an aligned line, with the rest of its 64 bytes close behind?
- */
-static bool can_stream(const ts_copy_plan *j, const ts_plan_box *box, bool continues) {
+/* Do all lines of tiles begin where those of memory do, or short ones where some of these follow? */
+static bool is_aligned(const ts_copy_plan *j, const ts_plan_box *box) {
     const ts_tile *tile = &j->tile;
     int64_t all = (intptr_t)j->m->dst.bytes + box->dst_bits / 8;
+    for (int i = 0; i < j->loop_count; i++) all |= j->loops[i].dst_bits / 8;
+    for (int i = 0; i < tile->stages; i++) all |= tile->dst_line[1 << i] % tile->line_bytes;
+    return all % LINE_OF_MEMORY == 0;
+}
+
+/* Is every store that passes the caches one of an aligned line, with the rest of its 64 bytes close behind?
+ */
+static bool can_stream(const ts_copy_plan *j, bool continues) {
+    const ts_tile *tile = &j->tile;
     if (j->joins) return false;
     for (int i = 0; tile->masks && i < 1 << tile->stages; i++)
         if (tile->dst_mask[i] != 0 && tile->dst_mask[i] != UINT64_MAX) return false;
-    for (int i = 0; i < j->loop_count; i++) all |= j->loops[i].dst_bits / 8;
-    if (all % LINE_OF_MEMORY != 0) return false;
-    for (int i = 0; i < tile->stages; i++) {
-        if (tile->dst_line[1 << i] % tile->line_bytes != 0) return false;
+    for (int i = 0; i < tile->stages; i++)
         continues = continues || tile->dst_line[1 << i] == tile->line_bytes;
-    }
     return continues || tile->line_bytes == LINE_OF_MEMORY;
 }
 
@@ -141,21 +145,28 @@ static void give_read(ts_copy_plan *j, inner *in, bool continues) {
     give(j, &in->slot, loop, all ? INT64_MAX : 2 * in->tiles);
 }
 
-/* Orders the loops of a copy, and gives the innermost to the kernel. What is larger than the caches is read in the
- * order of the source; within a cache that of the destination, which the plan has, is as good. The kernel gets first
- * what continues its lines; then the rest, innermost first. */
-void ts_copy_plan_order(ts_copy_plan *j, const ts_plan_box *box) {
-    const ts_copy_context *m = j->m;
+/* The kernel gets first what continues its lines; then the rest, innermost first. */
+static void give_loops(ts_copy_plan *j, bool aligned) {
     inner in = inner_of(j);
     int outermost = -1; /* the kernel gets no loop outside it */
+    bool continues = give_written(j, &in, &outermost);
+    j->streams = aligned && j->tile_function && j->m->streams && can_stream(j, continues);
+    give_read(j, &in, continues);
+    for (int i = j->loop_count - 1; i > outermost; i--) give(j, &in.slot, i, INT64_MAX);
+}
+
+/* Orders the loops of a copy, and gives the innermost to the kernel. What is larger than the caches is read in the
+ * order of the source; within a cache that of the destination, which the plan has, is as good. */
+void ts_copy_plan_order(ts_copy_plan *j, const ts_plan_box *box) {
+    const ts_copy_context *m = j->m;
+    const bool aligned = j->tile_function && is_aligned(j, box);
+    j->streams = false;
     for (int i = 0; i < TS_TILE_LOOPS; i++) j->inner_loop[i] = -1;
     if (m->streams || calls_often(j))
         qsort(j->loops, (size_t)j->loop_count, sizeof j->loops[0], m->streams ? by_source : by_count);
     read_in_order(j);
-    bool continues = give_written(j, &in, &outermost);
-    j->streams = j->tile_function && m->streams && can_stream(j, box, continues);
-    give_read(j, &in, continues);
-    for (int i = j->loop_count - 1; i > outermost; i--) give(j, &in.slot, i, INT64_MAX);
+    j->in_runs = !aligned && ts_copy_plan_go_in_runs(j);
+    if (!j->in_runs) give_loops(j, aligned);
     j->tile.ahead_bytes = m->streams ? find_ahead(j) : m->ahead_bytes;
     j->narrow.ahead_bytes = j->tile.ahead_bytes;
     ts_copy_plan_set_call(j);

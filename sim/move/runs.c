@@ -1,0 +1,119 @@
+/* Tiles whose lines are parts of long runs of the destination, which lie anywhere in lines of memory. */
+#include <string.h>
+
+#include "copy_plan.h"
+
+#include "base/number.h"
+
+/* Shorter runs are mostly ends. A kernel that goes to another of many runs with each short piece, and to other pages, is
+ * slower than a scratch. */
+enum { LEAST_RUN = 256, MANY_RUNS = 8, SHORT_PIECE = 256, NEAR_BYTES = 64 << 10 };
+
+/* The loop around number `inner` whose steps are so many bits; -1. */
+static int find_along(const ts_copy_plan *j, int inner, int64_t bits) {
+    for (int i = 0; i < inner; i++)
+        if (j->loops[i].dst_bits == bits && j->loops[i].count > 1) return i;
+    return -1;
+}
+
+/* Finds the loops that continue runs, each around the one before; first: the number of that which is the kernel's first.
+ * False where none is the last. */
+static bool find_loops(ts_copy_plan *j, int first) {
+    ts_tile_runs *runs = &j->tile.runs;
+    int64_t bits = 8 * j->tile.line_bytes;
+    memset(runs, 0, sizeof *runs);
+    for (int i = find_along(j, j->loop_count, bits); i >= 0 && i >= first; i = find_along(j, i, bits)) {
+        runs->along[i - first] = true;
+        bits *= j->loops[i].count;
+    }
+    runs->bytes = bits / 8;
+    return runs->along[TS_TILE_LOOPS - 1] && runs->bytes >= LEAST_RUN;
+}
+
+/* The kernel's first loop that continues runs: within it runs are begun and not ended. */
+static int outermost_of(const ts_tile_runs *runs) {
+    int k = 0;
+    while (!runs->along[k]) k++;
+    return k;
+}
+
+/* Are there many runs, far from each other, of which the kernel stores little before it goes to another? */
+static bool is_scattered(const ts_copy_plan *j, int first) {
+    const ts_tile_runs *runs = &j->tile.runs;
+    int64_t piece = j->tile.line_bytes, count = 1 << j->tile.stages, reach = 0;
+    for (int k = TS_TILE_LOOPS - 1; runs->along[k]; k--) piece *= j->loops[first + k].count;
+    for (int k = outermost_of(runs); k < TS_TILE_LOOPS; k++) {
+        const ts_copy_loop *loop = &j->loops[first + k];
+        if (runs->along[k]) continue;
+        count *= loop->count;
+        reach += (loop->count - 1) * (loop->dst_bits < 0 ? -loop->dst_bits : loop->dst_bits) / 8;
+    }
+    return piece < SHORT_PIECE && count > MANY_RUNS && reach > NEAR_BYTES;
+}
+
+/* Gives the kernel its loops: of those between the runs' no more than it can keep lines for. */
+static void give_loops(ts_copy_plan *j, int first) {
+    ts_tile_runs *runs = &j->tile.runs;
+    const int outermost = outermost_of(runs);
+    int64_t kept = 1 << j->tile.stages;
+    for (int k = TS_TILE_LOOPS - 1; k >= 0 && first + k >= 0; k--) {
+        ts_copy_loop *loop = &j->loops[first + k];
+        loop->most = loop->count;
+        j->inner_loop[k] = first + k;
+        if (k < outermost || runs->along[k]) continue;
+        runs->kept_step[k] = (int)kept;
+        loop->most = ts_min(TS_KEPT_LINES / kept, loop->count);
+        kept *= loop->most;
+    }
+    if (first + outermost > 0) runs->next = j->loops[first + outermost - 1].dst_bits / 8;
+}
+
+bool ts_copy_plan_go_in_runs(ts_copy_plan *j) {
+    const int first = j->loop_count - TS_TILE_LOOPS;
+    if (!j->m->streams || !j->tile_function || !j->runs_function || j->fills || j->joins ||
+        !find_loops(j, first) || is_scattered(j, first))
+        return false;
+    give_loops(j, first);
+    return true;
+}
+
+void ts_copy_plan_set_runs(ts_copy_plan *j) {
+    ts_tile_runs *runs = &j->tile.runs;
+    memcpy(j->tile.loops, j->inner, sizeof j->inner);
+    runs->bytes = j->tile.line_bytes - runs->lacks;
+    for (int k = 0; k < TS_TILE_LOOPS; k++)
+        if (runs->along[k]) runs->bytes += (j->inner[k].count - 1) * j->inner[k].dst_step;
+}
+
+/* ---- Boxes that are one but for what it lacks ---- */
+
+/* Do runs have all steps of both loops, and end with what is not there? Then they are so much shorter. */
+static bool shorten(ts_copy_plan *j, const ts_plan_box *box, const ts_lack *lack) {
+    const ts_plan_loop *outer = &box->loops[lack->outer], *inner = &box->loops[lack->inner];
+    const int64_t width = j->m->dst.element_bits;
+    if (inner->dst_bits != width || outer->dst_bits != width * inner->extent ||
+        8 * j->tile.runs.bytes != outer->dst_bits * outer->extent)
+        return false;
+    j->tile.runs.lacks = (inner->extent - lack->from) * width / 8;
+    ts_copy_plan_set_call(j);
+    return true;
+}
+
+/* The last line of the source that a run needs ends less than a line behind what is there. */
+static bool reads_enough(const ts_copy_context *m) {
+    return ts_copy_reads_on(m) && m->src.element_bits <= m->dst.element_bits;
+}
+
+bool ts_copy_plan_move_runs(const ts_copy_context *m, const ts_plan_box *box, const ts_plan_box *other) {
+    int64_t times[TS_PLAN_MAX_LOOPS];
+    ts_plan_box both;
+    ts_lack lack;
+    ts_copy_plan j;
+    if (!reads_enough(m) || !ts_copy_join(box, other, &both, &lack)) return false;
+    ts_copy_plan_begin(&j, m);
+    if (!ts_copy_plan_match_runs(&j, &both, times)) return false;
+    ts_copy_plan_order(&j, &both);
+    if (!j.in_runs || !shorten(&j, &both, &lack)) return false;
+    ts_copy_plan_run(&j, both.src_bits, both.dst_bits);
+    return true;
+}
