@@ -122,6 +122,19 @@ static const pair ragged[] = {
      {1.0, 0.9}},
 };
 
+/* Rows of few lines, whose ends are much of them. */
+static const pair short_rows[] = {
+    {"f32, 871 columns ->", {"f32[77049,871]{1,0}"}, {"f32[77049,871]{1,0:T(8,128)}"}, {1.0}},
+    {"f32, 871, T(8,128) ->", {"f32[77049,871]{1,0:T(8,128)}"}, {"f32[77049,871]{1,0}"}, {1.0}},
+    {"bf16, 451 columns ->", {"bf16[297592,451]{1,0}"}, {"bf16[297592,451]{1,0:T(8,128)(2,1)}"}, {1.0}},
+    {"bf16, 451, T(8,128)(2,1) ->",
+     {"bf16[297592,451]{1,0:T(8,128)(2,1)}"},
+     {"bf16[297592,451]{1,0}"},
+     {1.0}},
+    {"int8, 641 columns ->", {"s8[418774,641]{1,0}"}, {"s8[418774,641]{1,0:T(8,128)(4,1)}"}, {1.0}},
+    {"int8, 641, T(8,128)(4,1) ->", {"s8[418774,641]{1,0:T(8,128)(4,1)}"}, {"s8[418774,641]{1,0}"}, {1.0}},
+};
+
 /* Permutes of bytes. */
 static const pair permutes[] = {
     {"u8 {2,1,0} -> {1,2,0}",
@@ -254,7 +267,9 @@ static bool print_tables(void) { return print_known(LARGE) && print_known(SMALL)
 
 static bool print_ragged(void) {
     enum { RAGGED = sizeof ragged / sizeof ragged[0] };
+    enum { SHORT_ROWS = sizeof short_rows / sizeof short_rows[0] };
     return print_pairs("ragged, 256 MiB", ragged, RAGGED, LARGE) &&
+           print_pairs("short rows, 256 MiB", short_rows, SHORT_ROWS, LARGE) &&
            print_pairs("ragged, 64 KiB", ragged, RAGGED, SMALL);
 }
 
