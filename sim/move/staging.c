@@ -9,10 +9,12 @@
 
 enum {
     LINE_OF_MEMORY = 64,
-    STAGE_BYTES = 32 << 10,
-    DST_RUN_BYTES = 256,   /* as many of a block should lie together in the destination */
-    SRC_RUN_BYTES = 128,   /* and in the source */
-    SHORT_ROW_BYTES = 512, /* rows of the source up to these are read whole */
+    STAGE_BYTES = 64 << 10,
+    DST_RUN_BYTES = 256,    /* as many of a block should lie together in the destination; */
+    NARROW_RUN_BYTES = 512, /* of elements of one or two bytes, */
+    COLLIDING_BYTES = 4096, /* unless they lie so far apart in the source, or multiples of it */
+    SRC_RUN_BYTES = 128,    /* and in the source */
+    SHORT_ROW_BYTES = 512,  /* rows of the source up to these are read whole */
     MOST_STAGE_BYTES = SHORT_ROW_BYTES * DST_RUN_BYTES,
     LEAST_RUN_BYTES = 256, /* of all blocks together */
     FULL_BYTES = 16 << 10, /* smaller blocks grow */
@@ -83,17 +85,24 @@ static bool take_row(const ts_plan_box *box, int64_t *cover, int loop, int64_t r
     return true;
 }
 
+/* As many bytes as should lie together in the destination. */
+static int64_t want_run(int64_t element_bytes, const ts_plan_loop *loop) {
+    bool collides = loop->src_bits / 8 % COLLIDING_BYTES == 0;
+    return element_bytes > 2 || collides ? DST_RUN_BYTES : NARROW_RUN_BYTES;
+}
+
 /* How many steps of each loop a block takes. */
 static void choose(const ts_copy_context *m, const ts_plan_box *box, int64_t *cover) {
-    int64_t bytes = m->dst.element_bits / 8, src, dst;
+    const int64_t element = m->dst.element_bits / 8;
+    int64_t bytes = element, src, dst;
     int src_loop, dst_loop;
     bool grows;
     for (int i = 0; i < box->loop_count; i++) cover[i] = 1;
     do {
         src = run_bits(box, cover, TS_SRC, m->src.element_bits, &src_loop, NULL) / 8;
         dst = run_bits(box, cover, TS_DST, m->dst.element_bits, &dst_loop, NULL) / 8;
-        grows = dst_loop >= 0 && dst < DST_RUN_BYTES &&
-                extend(box, cover, dst_loop, (DST_RUN_BYTES + dst - 1) / dst, &bytes);
+        const int64_t run = dst_loop >= 0 ? want_run(element, &box->loops[dst_loop]) : 0;
+        grows = dst < run && extend(box, cover, dst_loop, (run + dst - 1) / dst, &bytes);
         grows = grows || (src_loop >= 0 && src < SRC_RUN_BYTES &&
                           (take_row(box, cover, src_loop, src, &bytes) ||
                            extend(box, cover, src_loop, (SRC_RUN_BYTES + src - 1) / src, &bytes)));
