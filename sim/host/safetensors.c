@@ -232,19 +232,26 @@ static size_t character_bytes(const ts_source *header, size_t at) {
     return (unsigned char)*text < ' ' ? 0 : ts_text_utf8_bytes(text);
 }
 
-/* Behind the quote of the string that begins at `at`; 0: it may not be so. No name has a NUL. */
-static size_t string_end(ts_error *err, const ts_source *header, size_t at) {
+/* Behind the quote of the string that begins at `at`; 0: it may not be so. None that is `kept` has a NUL. */
+static size_t string_end(ts_error *err, const ts_source *header, size_t at, bool kept) {
     for (at++; at < header->length && header->text[at] != '"';) {
         size_t bytes = character_bytes(header, at);
         bool escape = header->text[at] == '\\' && at + 1 < header->length;
         if (bytes == 0)
             return ts_error_at(err, TS_ERROR_INPUT, header, at,
                                "a string that is not UTF-8 without control characters");
-        if (escape && header->length - at > 5 && memcmp(header->text + at, "\\u0000", 6) == 0)
+        if (kept && escape && header->length - at > 5 && memcmp(header->text + at, "\\u0000", 6) == 0)
             return ts_error_at(err, TS_ERROR_INPUT, header, at, "a NUL in a string");
         at += escape ? 2 : bytes;
     }
     return at + 1;
+}
+
+static bool is_metadata_key(const ts_source *header, size_t at) {
+    size_t length = sizeof metadata_key - 1;
+    const char *text = header->text + at;
+    return header->length - at > length + 1 && memcmp(text + 1, metadata_key, length) == 0 &&
+           text[length + 1] == '"';
 }
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
@@ -263,9 +270,11 @@ static bool check_text(ts_error *err, const ts_source *header) {
     if (header->length == 0 || header->text[0] != '{')
         return ts_error_at(err, TS_ERROR_INPUT, header, 0, "the header does not begin with '{'");
     int64_t depth = 0;
+    bool kept = true; /* the metadata's strings are not */
     for (size_t at = 0, next; at < header->length; at = next) {
         const char *text = header->text + at;
-        next = *text == '"' ? string_end(err, header, at) : at + 1;
+        if (*text == '"' && depth == 1) kept = !is_metadata_key(header, at);
+        next = *text == '"' ? string_end(err, header, at, kept) : at + 1;
         if (next == 0) return false;
         if (depth > 0 && (unsigned char)*text < ' ' && !is_blank(*text))
             return ts_error_at(err, TS_ERROR_INPUT, header, at, "the header is not valid JSON");

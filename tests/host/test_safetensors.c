@@ -48,6 +48,7 @@ static const struct {
     {"{" A "}", 8, "a: f32[2] at 0"},
     {"{" B "," A "}    ", 12, "a: f32[2] at 0, b: bf16[1,2] at 8"},
     {"{\"__metadata__\":{\"format\":\"pt\"}," A "}", 8, "a: f32[2] at 0"},
+    {"{\"__metadata__\":{\"x\\u0000\":\"\\u0000\"}," A "}", 8, "a: f32[2] at 0"},
     {"{\"x\":{\"data_offsets\":[0,0],\"shape\":[0,3],\"dtype\":\"F8_E4M3\"}," A "}", 8,
      "x: f8e4m3fn[0,3] at 0, a: f32[2] at 0"},
     {"{\"p\":{\"dtype\":\"F4\",\"shape\":[2,3],\"data_offsets\":[0,3]},"
@@ -98,6 +99,8 @@ static const struct {
     {"{\"__metadata__\":{\"x\":\"\x01\"}," A "}", 8, 23,
      "a string that is not UTF-8 without control characters"},
     {"{\"a\\u0000b\":1}", 0, 4, "a NUL in a string"},
+    {"{\"__metadata__\\u0000\":1}", 0, 15, "a NUL in a string"},
+    {"{\"__metadata__\":{\"x\\u0000\":\"\\u0000\"},\"a\\u0000b\":1}", 0, 40, "a NUL in a string"},
     {"{\"__metadata__\":{\"format\":3}," A "}", 8, 0, "m: expected an object of strings in '__metadata__'"},
     {"{\"__metadata__\":[\"format\"]," A "}", 8, 0, "m: expected an object of strings in '__metadata__'"},
     {"{\"a\":3}", 0, 0, "m: tensor 'a': expected an object with 'dtype', 'shape' and 'data_offsets'"},
