@@ -252,8 +252,7 @@ static bool take_signature(ts_hlo_reader *r, const char *at, const char *end) {
     bool fits = before + 1 + length <= TS_HLO_LINE_BYTES;
     if (fits) append(r, " ", 1), append(r, at, length);
     const char *all_end = r->joined + r->joined_length;
-    hlo_answer found =
-        fits ? hlo_read_signature(&r->signature, r->joined, all_end - length, all_end) : HLO_NOT_ONE;
+    hlo_answer found = fits ? hlo_read_signature(&r->signature, all_end - length, all_end) : HLO_NOT_ONE;
     if (found == HLO_NOT_ONE)
         r->joined_length = before;
     else

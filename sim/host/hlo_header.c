@@ -61,6 +61,13 @@ static bool begins_parameters(const char *at, const char *end, bool marked) {
     return at == end ? marked : *at == '(' || ts_hlo_shape_end(at, end, &cut) != NULL || cut;
 }
 
+static void add_row(hlo_signature *signature, const char *at, const char *end) {
+    size_t length = (size_t)(end - at);
+    signature->depth += depth_of(at, end);
+    signature->opened = signature->opened || memchr(at, '(', length) != NULL;
+    signature->arrow = signature->arrow || memmem(at, length, "->", 2) != NULL;
+}
+
 bool hlo_opens_signature(hlo_signature *signature, const char *at, const char *end) {
     bool entry = hlo_begins(at, end, "ENTRY ");
     if (entry) at = hlo_skip_space(at + 5, end);
@@ -70,22 +77,22 @@ bool hlo_opens_signature(hlo_signature *signature, const char *at, const char *e
     while (at < end && hlo_is_name(*at)) at++;
     if (at == name && !entry) return false;
     at = hlo_skip_space(at, end);
-    signature->depth = depth_of(at, end);
+    *signature = (hlo_signature){0};
     if (at == end) return marked;
     if (*at != '(' || !begins_parameters(at, end, marked)) return false;
-    return signature->depth > 0 || end[-1] == ')' || memmem(at, (size_t)(end - at), "->", 2) != NULL;
+    add_row(signature, at, end);
+    return signature->depth > 0 || end[-1] == ')' || signature->arrow;
 }
 
 /* May what is behind closed brackets, or none, go on with this? */
-static bool goes_on_so(const char *all, const char *row) {
-    bool arrow = memmem(all, (size_t)(row - all), "->", 2) != NULL;
-    if (memchr(all, '(', (size_t)(row - all)) == NULL) return *row == '(' || *row == '{';
-    return arrow ? *row == '{' || row[-2] == '>' : *row == '-';
+static bool goes_on_so(const hlo_signature *signature, const char *row) {
+    if (!signature->opened) return *row == '(' || *row == '{';
+    return signature->arrow ? *row == '{' || row[-2] == '>' : *row == '-';
 }
 
-hlo_answer hlo_read_signature(hlo_signature *signature, const char *all, const char *row, const char *end) {
+hlo_answer hlo_read_signature(hlo_signature *signature, const char *row, const char *end) {
     bool other = row == end || *row == '}' || *row == '%' || memmem(row, (size_t)(end - row), " = ", 3);
-    if (other || (signature->depth <= 0 && !goes_on_so(all, row))) return HLO_NOT_ONE;
-    signature->depth += depth_of(row, end);
+    if (other || (signature->depth <= 0 && !goes_on_so(signature, row))) return HLO_NOT_ONE;
+    add_row(signature, row, end);
     return end[-1] == '{' && signature->depth == 1 ? HLO_WHOLE : HLO_ENDS_EARLY;
 }

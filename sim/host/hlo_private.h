@@ -57,12 +57,13 @@ bool hlo_header_goes_on(hlo_header *header, const char *at, const char *end);
 
 typedef struct {
     int64_t line, depth; /* its first line, 0: none; brackets that are open */
+    bool opened, arrow;  /* has it "(", "->"? */
 } hlo_signature;
 
 /* May a line that is nothing by itself be the beginning of one? */
 bool hlo_opens_signature(hlo_signature *signature, const char *at, const char *end);
-/* With the line from `row` to `end`, which may be no part of it, behind a blank. */
-hlo_answer hlo_read_signature(hlo_signature *signature, const char *all, const char *row, const char *end);
+/* With the line from `row` to `end`, which may be no part of it, behind what it has and a blank. */
+hlo_answer hlo_read_signature(hlo_signature *signature, const char *row, const char *end);
 
 /* Which of the tables of locations the line begins, from 0; -1: none. */
 int hlo_table_of(ts_span line);
