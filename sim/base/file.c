@@ -106,6 +106,11 @@ bool ts_file_size(ts_error *err, const char *path, uint64_t *bytes) {
     return true;
 }
 
+bool ts_file_is_stream(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
 bool ts_file_read_part(ts_error *err, const char *path, uint64_t offset, size_t length, void *bytes) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return io_error(err, "open", path, strerror(errno));

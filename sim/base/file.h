@@ -21,6 +21,8 @@ bool ts_file_read_source(ts_error *err, ts_arena *arena, const char *path, size_
 /* The bytes that a regular file has, and exactly `length` of them from `offset`; fewer is an error. */
 bool ts_file_size(ts_error *err, const char *path, uint64_t *bytes);
 bool ts_file_read_part(ts_error *err, const char *path, uint64_t offset, size_t length, void *bytes);
+/* Is it a pipe, or anything else that is no regular file and may give its bytes only once? */
+bool ts_file_is_stream(const char *path);
 
 /* A file being read piece by piece; "-" is standard input. */
 typedef struct ts_file_reader ts_file_reader;

@@ -128,7 +128,8 @@ int ts_tree_files(ts_arena *arena, const char *name, const char *files[TS_TREE_M
         ts_error ignored = {0};
         ts_source *source = TS_NEW(arena, ts_source);
         const chain file = {.name = files[count++] = name};
-        bool read = ts_file_read_source(&ignored, arena, name, TS_TREE_MAX_BYTES, source);
+        bool read =
+            !ts_file_is_stream(name) && ts_file_read_source(&ignored, arena, name, TS_TREE_MAX_BYTES, source);
         const ts_tree *tree = read ? ts_tree_parse(&ignored, arena, source) : NULL;
         const ts_tree_entry *base = tree && tree->kind == TS_TREE_MAP ? ts_tree_find(tree, "base", 4) : NULL;
         if (base == NULL || base->value->kind != TS_TREE_SCALAR) break;

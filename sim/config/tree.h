@@ -49,7 +49,7 @@ typedef struct {
 const ts_tree *ts_tree_load(ts_error *err, ts_arena *arena, const char *name, const ts_tree_builtin *builtins,
                             size_t count);
 bool ts_tree_is_path(const char *name);
-/* The files that it reads, as far as they can be: how many. */
+/* The files that it reads, as far as they can be, and more than once: how many. */
 int ts_tree_files(ts_arena *arena, const char *name, const char *files[TS_TREE_MAX_BASES + 1]);
 
 /* Maps are merged key by key, everything else is replaced by what lies above; null above takes a key away. */

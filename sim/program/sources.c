@@ -101,7 +101,7 @@ static ts_program_file *add(file_list *list, const char *path) {
 
 static void add_text(file_list *list, const char *path) {
     ts_program_file *file = add(list, path);
-    if (file) file->text = read_source(NULL, list->arena, path);
+    if (file && !ts_file_is_stream(path)) file->text = read_source(NULL, list->arena, path);
 }
 
 const ts_program_file *ts_program_files(ts_arena *arena, const char *path, int *count) {

@@ -497,6 +497,15 @@ static void modes_are_kept(void **state) {
     assert_io_error(&err, "create", "Permission denied");
 }
 
+static void what_may_be_read_once(void **state) {
+    char *fifo = beside("fifo");
+    assert_int_equal(mkfifo(fifo, 0666), 0);
+    put("x", 1);
+    assert_true(ts_file_is_stream(fifo) && ts_file_is_stream("/dev/null"));
+    assert_false(ts_file_is_stream(path) || ts_file_is_stream(beside("other")));
+    unlink(fifo);
+}
+
 static void one_file_by_two_names(void **state) {
     char *link = beside("link"), *hard = beside("hard"), *dotted = beside("./out"), *fifo = beside("fifo");
     char *other = beside("other");
@@ -615,6 +624,7 @@ int main(void) {
         TEST(links_are_written_through),
         TEST(modes_are_kept),
         TEST(one_file_by_two_names),
+        TEST(what_may_be_read_once),
         TEST(descriptors_by_name),
         TEST(file_of_standard_output),
         TEST(watched),

@@ -146,6 +146,14 @@ def an_output_that_is_an_input():
             expect(words, 2, "", usage(words[0], f"{option} would be written over the input '{file}', expected another name"))
         expect(["audit", module, "-m", base, "--csv", f"{folder}/upper.csv"], out=None)
         expect(["choose", "f32[8]", "-m", "no.yaml", "--html", f"{folder}/no.html"], 1, "", None)
+        piped = subprocess.run([TOOL, "run", program, "--time-only", "-m", "/dev/stdin", "--html", f"{folder}/piped.html"],
+                               input=machine.read_bytes(), capture_output=True)  # a pipe is read once
+        assert piped.returncode == 0, piped.stderr
+        fifo = Path(folder) / "piped.tsim"
+        os.mkfifo(fifo)
+        with subprocess.Popen([TOOL, "run", fifo, "--html", f"{folder}/piped.html"], stdout=subprocess.DEVNULL) as run:
+            fifo.write_text("halt\n")
+            assert run.wait(60) == 0
         for path, content in before.items():
             assert path.read_bytes() == content, path
 
