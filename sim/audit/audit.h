@@ -227,6 +227,11 @@ typedef struct {
 
 typedef struct ts_audit ts_audit;
 
+/* Is the time of all moves? Not where there are none. */
+static inline bool ts_audit_is_estimated(const ts_audit_result *result) {
+    return result->microseconds > 0 && !result->request->exact;
+}
+
 ts_audit *ts_audit_new(ts_arena *arena, const ts_audit_request *request);
 void ts_audit_feed(ts_audit *audit, const char *bytes, size_t length);
 /* progress: called with what is done of what; NULL: not wanted. */

@@ -35,7 +35,7 @@ void ts_report_audit_sum_notes(const ts_audit_result *result, ts_text *out);
 void ts_report_audit_move_sums(const ts_audit_result *result, ts_text *out);
 /* "~" before the time of all moves, where it is estimated; else "". */
 static inline const char *ts_report_audit_about(const ts_audit_result *result) {
-    return result->microseconds > 0 && !result->request->exact ? "~" : "";
+    return ts_audit_is_estimated(result) ? "~" : "";
 }
 /* The source's shape; NULL: it is not known, or that of the part that is shown. */
 const char *ts_report_audit_from(const ts_audit_result *r, const ts_audit_move *move);

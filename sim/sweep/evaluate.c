@@ -268,7 +268,7 @@ static bool ask_audit(ts_error *err, const question *q) {
         set_sizes(q, result.sum.logical_bytes, result.sum.padded_bytes);
         ts_sweep_set_real(q->row, TS_SWEEP_MICROSECONDS_COLUMN, result.microseconds);
         ts_sweep_set_integer(q->row, TS_SWEEP_FINDINGS_COLUMN, result.finding_count);
-        ts_sweep_set_integer(q->row, TS_SWEEP_ESTIMATED_COLUMN, !request.exact);
+        ts_sweep_set_integer(q->row, TS_SWEEP_ESTIMATED_COLUMN, ts_audit_is_estimated(&result));
     }
     ts_audit_free(audit);
     return good;

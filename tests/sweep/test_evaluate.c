@@ -13,6 +13,7 @@
 #include "mesh/reshard.h"
 #include "study/hbm_run.h"
 #include "study/transfer.h"
+#include "tests/support/temporary.h"
 #include "tests/support/test.h"
 
 typedef struct {
@@ -270,6 +271,22 @@ static void audits(void **state) {
     end(&f);
 }
 
+/* No time is no estimate. */
+static void audits_without_moves(void **state) {
+    static const char module[] = "ENTRY %e {\n ROOT %p = f32[8,128]{1,0:T(8,128)} parameter(0)\n}\n";
+    char path[TEMPORARY_PATH], study[TEMPORARY_PATH + 32];
+    fixture f;
+    snprintf(study, sizeof study, "ask: {audit: %s}", temporary_path(path, "still.hlo"));
+    ts_arena *arena = ts_arena_new();
+    assert_true(ts_file_save(NULL, arena, path, module, sizeof module - 1));
+    begin(&f, study, "tpu-v5e");
+    integer(&f, "estimated", 0);
+    memset(f.seen, true, sizeof f.seen);
+    end(&f);
+    ts_arena_free(arena);
+    assert_int_equal(remove(path), 0);
+}
+
 /* What `exact` turns off is not in the answer. */
 static void exact_answers(void **state) {
     static const char *const asked[] = {
@@ -424,17 +441,10 @@ static void machines_are_read_once(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dma),
-        cmocka_unit_test(programs),
-        cmocka_unit_test(layouts),
-        cmocka_unit_test(choices),
-        cmocka_unit_test(audits),
-        cmocka_unit_test(reshards),
-        cmocka_unit_test(exact_answers),
-        cmocka_unit_test(requests),
-        cmocka_unit_test(errors),
-        cmocka_unit_test(many_machines),
-        cmocka_unit_test(machines_are_read_once),
+        cmocka_unit_test(dma),      cmocka_unit_test(programs),      cmocka_unit_test(layouts),
+        cmocka_unit_test(choices),  cmocka_unit_test(audits),        cmocka_unit_test(audits_without_moves),
+        cmocka_unit_test(reshards), cmocka_unit_test(exact_answers), cmocka_unit_test(requests),
+        cmocka_unit_test(errors),   cmocka_unit_test(many_machines), cmocka_unit_test(machines_are_read_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
