@@ -11,6 +11,7 @@
 #include "options.h"
 #include "progress.h"
 #include "report/sweep_plot.h"
+#include "sweep/case.h"
 #include "sweep/ranks.h"
 
 static const cli_option options[] = {
@@ -162,9 +163,10 @@ static bool check_line(ts_error *err, const cli_line *line) {
     return true;
 }
 
+static const char *const written[] = {"csv", "svg", "html"};
+
 /* The one of a study that is not given may be written over, too. */
 static bool check_database(ts_error *err, const command_state *c) {
-    static const char *const written[] = {"csv", "svg", "html"};
     for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
         const char *path = cli_value(&c->line, written[i]);
         if (path && ts_file_same(c->line.arena, path, c->view.database))
@@ -176,28 +178,14 @@ static bool check_database(ts_error *err, const command_state *c) {
 }
 
 /* Nor over a file that the study names. */
-static bool check_text(ts_error *err, const command_state *c, const char *folder, const ts_tree *text) {
-    static const char *const written[] = {"csv", "svg", "html"};
-    if (!text || text->kind != TS_TREE_SCALAR) return true;
-    const char *file = ts_text_format(c->line.arena, "%s%s", *text->text == '/' ? "" : folder, text->text);
-    for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
-        const char *path = cli_value(&c->line, written[i]);
-        if (path && ts_file_same(c->line.arena, path, file))
-            return ts_error_set(err, TS_ERROR_USAGE, "--%s would be written over '%s', which the study names",
-                                written[i], file);
-    }
-    return true;
-}
-
 static bool check_study(ts_error *err, const command_state *c, const ts_sweep_study *study) {
-    bool good = check_text(err, c, study->folder, study->machine);
-    for (int i = 0; i < study->ask_count && good; i++) {
-        const ts_sweep_ask *ask = &study->asks[i];
-        good = check_text(err, c, study->folder, ask->text);
-        for (int k = 0; k < TS_SWEEP_OPTIONS && good; k++)
-            good = check_text(err, c, study->folder, ask->options[k]);
-    }
-    return good;
+    bool writes = false;
+    int count;
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++)
+        writes = writes || cli_value(&c->line, written[i]);
+    if (!writes) return true;
+    const char *const *files = ts_sweep_study_files(c->line.arena, study, &count);
+    return cli_check_inputs(err, &c->line, files, count);
 }
 
 static bool read_line(ts_error *err, command_state *c) {

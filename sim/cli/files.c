@@ -153,6 +153,20 @@ static bool check_tree(ts_error *err, ts_arena *arena, const named_file *files, 
     return true;
 }
 
+bool cli_check_inputs(ts_error *err, const cli_line *line, const char *const *paths, int path_count) {
+    bool good = true;
+    int count;
+    const named_file *files = list_files(line, &count);
+    for (int i = 0; i < path_count && good; i++) {
+        bool program = ts_text_ends(paths[i], ".tsim"),
+             tree = ts_text_ends(paths[i], ".yaml") || ts_text_ends(paths[i], ".yml");
+        good = check_named(err, line->arena, files, count, ts_host_file(line->arena, paths[i])) &&
+               (!program || check_program(err, line->arena, files, count, paths[i])) &&
+               (!tree || check_tree(err, line->arena, files, count, paths[i]));
+    }
+    return good;
+}
+
 /* That of a mesh file where no other is named. */
 static const char *machine_of(const cli_line *line) {
     ts_error ignored = {0};

@@ -8,6 +8,9 @@
  * written twice or also read, and all can be written. False: that was said. */
 bool cli_check_files(cli_line *line);
 
+/* Is no file that the line's options write one of these, or one that these name? */
+bool cli_check_inputs(ts_error *err, const cli_line *line, const char *const *paths, int path_count);
+
 /* Do the files that are read fit into so many bytes? */
 bool cli_check_file_memory(ts_error *err, const cli_line *line, int64_t most);
 

@@ -1,6 +1,7 @@
 /* Points as they are asked: texts filled in, paths found from the study's folder. */
 #include "sweep/case.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -136,6 +137,44 @@ bool ts_sweep_case_of(ts_error *err, ts_arena *arena, const ts_sweep_point *poin
     return find_sets(err, arena, point, asked) &&
            fill_map(err, arena, point, option(ask, "define"), &asked->defines, &asked->define_count) &&
            find_inputs(err, arena, point, asked);
+}
+
+/* ---- Files ---- */
+
+typedef struct {
+    ts_arena *arena;
+    const char **paths;
+    int count;
+} path_list;
+
+static void add_path(path_list *list, const char *path) {
+    *TS_APPEND(list->arena, list->paths, list->count) = ts_arena_copy_text(list->arena, path, strlen(path));
+}
+
+static void add_files(path_list *list, const ts_sweep_case *asked) {
+    if (ts_tree_is_path(asked->machine)) add_path(list, asked->machine);
+    if (ts_sweep_reads_file(asked)) add_path(list, asked->text);
+    if (ts_sweep_has_mesh_file(asked)) add_path(list, asked->mesh);
+    for (int i = 0; i < asked->input_count; i++) add_path(list, asked->inputs[i].value);
+}
+
+const char *const *ts_sweep_study_files(ts_arena *arena, const ts_sweep_study *study, int *count) {
+    path_list list = {.arena = arena};
+    ts_arena *scratch = ts_arena_new();
+    for (int64_t i = 0; i < study->grid.point_count; i++) {
+        ts_sweep_point point;
+        ts_sweep_case asked;
+        ts_sweep_point_get(scratch, study, i, &point);
+        if (ts_sweep_case_of(NULL, scratch, &point, &asked)) add_files(&list, &asked);
+        ts_arena_reset(scratch);
+    }
+    ts_arena_free(scratch);
+    int kept = 0;
+    if (list.count > 0) qsort(list.paths, (size_t)list.count, sizeof *list.paths, ts_text_order);
+    for (int i = 0; i < list.count; i++)
+        if (kept == 0 || strcmp(list.paths[kept - 1], list.paths[i]) != 0) list.paths[kept++] = list.paths[i];
+    *count = kept;
+    return list.paths;
 }
 
 /* ---- How long it may take ---- */

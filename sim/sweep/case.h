@@ -19,6 +19,9 @@ typedef struct {
 
 bool ts_sweep_case_of(ts_error *err, ts_arena *arena, const ts_sweep_point *point, ts_sweep_case *asked);
 
+/* The files that the study's points name, sorted: how many. Without those that these name. */
+const char *const *ts_sweep_study_files(ts_arena *arena, const ts_sweep_study *study, int *count);
+
 /* Is its text the path of a file? */
 bool ts_sweep_reads_file(const ts_sweep_case *asked);
 /* Is its mesh a file, and not axes? */

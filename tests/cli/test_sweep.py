@@ -375,15 +375,22 @@ def nothing_is_written_over_study_and_database():
         code, out, err = run("sweep", path, "--db", db, *plot, option, db)
         assert code == 2 and out == "" and f"{option} would be written over the database '{db}', expected another name" in err, err
     table = HERE / "named.tsim"
-    table.write_text("halt\n")
-    (HERE / "named.yaml").write_text("base: tpu-v4\n")
-    for name, text in (("named.tsim", "ask: {program: named.tsim}\n"),
-                       ("named.yaml", "machine: named.yaml\nask: {layout: 'f32[8]'}\n"),
-                       ("named.tsim", f"ask: {{program: {table}}}\n")):
+    table.write_text('.include "rows.inc"\nhalt\n')
+    (HERE / "rows.inc").write_text("")
+    (HERE / "named.yaml").write_text("base: upper.yaml\n")
+    (HERE / "upper.yaml").write_text("base: tpu-v4\n")
+    (HERE / "x.npy").write_text("")
+    for name, text in (("named.tsim", "ask: {program: named.tsim}\n"), ("named.yaml", "machine: named.yaml\nask: {layout: 'f32[8]'}\n"),
+                       ("named.tsim", f"ask: {{program: {table}}}\n"), ("rows.inc", "ask: {program: named.tsim}\n"),
+                       ("upper.yaml", "vary: {machine: 'tpu-v4,named.yaml'}\nask: {layout: 'f32[8]'}\n"),
+                       ("named.tsim", "points: [{N: able}, {N: named}]\nask: {program: $N.tsim}\n"),
+                       ("x.npy", "vary: {N: [w, x]}\nask: {program: named.tsim, input: {a: $N.npy}}\n")):
         names, kept = study(text, "names.yaml"), (HERE / name).read_bytes()
         code, out, err = run("sweep", names, "--db", ":memory:", "--csv", HERE / name)
-        assert code == 2 and out == "" and f"--csv would be written over '{HERE / name}', which the study names" in err, err
+        assert code == 2 and out == "" and f"--csv would be written over the input '{HERE / name}', expected another name" in err, err
         assert (HERE / name).read_bytes() == kept
+    apart = study("vary: {N: [able, named]}\nask: {layout: 'f32[$(N == \"able\")]'}\n", "apart.yaml")
+    expect(["sweep", apart, "--db", ":memory:", "--csv", HERE / "named"])
     code, out, err = run("sweep", path, "--csv", "./over.db")  # the one that is not given
     assert code == 2 and out == "" and "--csv would be written over the database 'over.db', expected another name" in err, err
     assert (path.read_bytes(), db.read_bytes()) == (before, held)
