@@ -237,12 +237,17 @@ static bool begins_signature(ts_hlo_reader *r, const char *at, const char *end) 
     return true;
 }
 
-/* It has ended, or was none. */
+/* It has ended, or was none: then its lines are by themselves. */
 static void give_signature(ts_hlo_reader *r) {
-    const char *end = r->joined + r->joined_length;
-    if (r->signature.line > 0 && !is_computation(r, r->joined, end))
-        take_other(r, r->signature.line, r->joined, end);
-    r->signature.line = 0;
+    const char *at = r->joined, *end = at + r->joined_length, *row_end;
+    int64_t line = r->signature.line;
+    if (line > 0 && is_computation(r, at, end)) at = end;
+    for (r->signature.line = 0; line > 0 && at < end; at = row_end + 1) {
+        row_end = memchr(at, '\n', (size_t)(end - at));
+        if (!row_end) row_end = end;
+        r->counts.kinds[TS_HLO_LITERAL] -= at > r->joined;
+        take_other(r, line++, at, row_end);
+    }
 }
 
 /* True: the line goes on with one. */
@@ -250,7 +255,7 @@ static bool take_signature(ts_hlo_reader *r, const char *at, const char *end) {
     size_t before = r->joined_length, length = (size_t)(end - at);
     if (r->signature.line == 0) return false;
     bool fits = before + 1 + length <= TS_HLO_LINE_BYTES;
-    if (fits) append(r, " ", 1), append(r, at, length);
+    if (fits) append(r, "\n", 1), append(r, at, length);
     const char *all_end = r->joined + r->joined_length;
     hlo_answer found = fits ? hlo_read_signature(&r->signature, all_end - length, all_end) : HLO_NOT_ONE;
     if (found == HLO_NOT_ONE)

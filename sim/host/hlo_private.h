@@ -62,7 +62,7 @@ typedef struct {
 
 /* May a line that is nothing by itself be the beginning of one? */
 bool hlo_opens_signature(hlo_signature *signature, const char *at, const char *end);
-/* With the line from `row` to `end`, which may be no part of it, behind what it has and a blank. */
+/* With the line from `row` to `end`, which may be no part of it, behind what it has and a line break. */
 hlo_answer hlo_read_signature(hlo_signature *signature, const char *row, const char *end);
 
 /* Which of the tables of locations the line begins, from 0; -1: none. */
