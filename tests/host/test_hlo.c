@@ -473,6 +473,21 @@ static void a_long_line(void **state) {
     ts_arena_free(arena);
 }
 
+static void each_line_is_counted_once(void **state) {
+    static const char text[] = "%g (p: f32[8],\n  q: f32[8]\n\n%h (p: f32[8],\n  q: f32[8]) -> f32[8] {\n}\n";
+    ts_arena *arena = ts_arena_new();
+    ts_text out = ts_text_begin(arena);
+    ts_hlo_events events = {.self = &out};
+    ts_hlo_reader *reader = ts_hlo_new(arena, &events);
+    ts_hlo_feed(reader, text, sizeof text - 1);
+    ts_hlo_finish(reader);
+    const ts_hlo_counts *counts = ts_hlo_get_counts(reader);
+    assert_int_equal(counts->kinds[TS_HLO_OTHER], 2);
+    assert_int_equal(counts->kinds[TS_HLO_LITERAL], 1);
+    assert_int_equal(counts->computations, 1);
+    ts_arena_free(arena);
+}
+
 /* What a loop calls its values: as many as fit a line take no more of the stack than one. */
 static void many_names(void **state) {
     static const char start[] = "%w = stablehlo.while(", name[] = "%i = ", end[] = "%x) : tensor<f32>\n";
@@ -562,6 +577,7 @@ int main(void) {
         cmocka_unit_test(torn),
         cmocka_unit_test(cut_anywhere),
         cmocka_unit_test(a_long_line),
+        cmocka_unit_test(each_line_is_counted_once),
         cmocka_unit_test(many_names),
         cmocka_unit_test(a_long_line_has_its_end),
         cmocka_unit_test(finds_shapes),
