@@ -380,14 +380,16 @@ def nothing_is_written_over_study_and_database():
     (HERE / "named.yaml").write_text("base: upper.yaml\n")
     (HERE / "upper.yaml").write_text("base: tpu-v4\n")
     (HERE / "x.npy").write_text("")
-    for name, text in (("named.tsim", "ask: {program: named.tsim}\n"), ("named.yaml", "machine: named.yaml\nask: {layout: 'f32[8]'}\n"),
+    for name, text in (("named.tsim", "ask: {program: named.tsim}\n"),
+                       ("named.yaml", "machine: named.yaml\nask: {layout: 'f32[8]'}\n"),
                        ("named.tsim", f"ask: {{program: {table}}}\n"), ("rows.inc", "ask: {program: named.tsim}\n"),
                        ("upper.yaml", "vary: {machine: 'tpu-v4,named.yaml'}\nask: {layout: 'f32[8]'}\n"),
                        ("named.tsim", "points: [{N: able}, {N: named}]\nask: {program: $N.tsim}\n"),
                        ("x.npy", "vary: {N: [w, x]}\nask: {program: named.tsim, input: {a: $N.npy}}\n")):
         names, kept = study(text, "names.yaml"), (HERE / name).read_bytes()
         code, out, err = run("sweep", names, "--db", ":memory:", "--csv", HERE / name)
-        assert code == 2 and out == "" and f"--csv would be written over the input '{HERE / name}', expected another name" in err, err
+        said = f"--csv would be written over the input '{HERE / name}', expected another name"
+        assert code == 2 and out == "" and said in err, err
         assert (HERE / name).read_bytes() == kept
     apart = study("vary: {N: [able, named]}\nask: {layout: 'f32[$(N == \"able\")]'}\n", "apart.yaml")
     expect(["sweep", apart, "--db", ":memory:", "--csv", HERE / "named"])
