@@ -49,7 +49,7 @@ static bool add_step(ts_plan_box *box, const ts_plan_box *other, ts_lack *lack) 
 }
 
 bool ts_copy_join(const ts_plan_box *a, const ts_plan_box *b, ts_plan_box *both, ts_lack *lack) {
-    int own[2], other[2];
+    int own[2] = {0}, other[2] = {0};
     const int count = find_own(a, b, own), others = find_own(b, a, other);
     if (count < 1 || count > 2) return false;
     for (int i = 0; i < count; i++) {
