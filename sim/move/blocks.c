@@ -312,20 +312,26 @@ static void move_all_joined(group *g) {
     for (int i = 0; i < g->count;) i += !move_joined(g, i);
 }
 
+/* Those of the group, and the others. */
+static group all_of(const group *g, const ts_plan_box *others, int count) {
+    group all = *g;
+    for (int i = 0; i < count; i++) all.boxes[all.count++] = others[i];
+    return all;
+}
+
 void ts_move_concurrent_boxes(const ts_copy_context *m, ts_plan_box *boxes, int count) {
     for (int left; count > 0; count = left) {
-        group g = {.m = m}, all = {.m = m, .count = count};
+        group g = {.m = m};
         left = 0;
-        for (int i = 0; i < count; i++) {
-            all.boxes[i] = boxes[i];
+        for (int i = 0; i < count; i++)
             if (i == 0 || shares_first(&g.boxes[0], &boxes[i]))
                 g.boxes[g.count++] = boxes[i];
             else
                 boxes[left++] = boxes[i];
-        }
         move_all_joined(&g);
         if (g.count == 0 || move_sharing(&g)) continue;
-        if (count > 1 && shares_lines(&all) && lead_with_common(&all)) {
+        group all = all_of(&g, boxes, left);
+        if (all.count > 1 && shares_lines(&all) && lead_with_common(&all)) {
             move_bands(&all);
             return;
         }
