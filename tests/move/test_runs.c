@@ -127,6 +127,33 @@ static const box_row boxes[] = {
      2304,
      73000,
      4},
+    {"rows that are just near enough",
+     8,
+     4,
+     1,
+     {{9, 4096, 128}, {4, 512, 21845}, {4, 1, 1201}, {128, 4, 1}},
+     true,
+     1152,
+     0,
+     4},
+    {"rows that are just too far",
+     8,
+     4,
+     1,
+     {{9, 4096, 128}, {4, 512, 21846}, {4, 1, 1201}, {128, 4, 1}},
+     false,
+     0,
+     0,
+     0},
+    {"more pairs of rows than are kept",
+     16,
+     4,
+     2,
+     {{3, 51200, 256}, {100, 512, 1540}, {2, 2, 770}, {128, 4, 2}},
+     true,
+     768,
+     0,
+     64},
     {"few far rows in short pieces",
      8,
      4,
@@ -165,6 +192,16 @@ static int64_t most_of(const ts_copy_plan *job) {
     return 0;
 }
 
+/* Has a call all steps of the loops that continue runs? */
+static bool has_whole_runs(const ts_copy_plan *job) {
+    for (int k = 0; k < TS_TILE_LOOPS; k++) {
+        const int loop = job->inner_loop[k];
+        if (job->tile.runs.along[k] && (loop < 0 || job->loops[loop].most != job->loops[loop].count))
+            return false;
+    }
+    return true;
+}
+
 static void boxes_in_runs(void **state) {
     for (size_t i = 0; has_runs() && i < sizeof boxes / sizeof boxes[0]; i++) {
         const box_row *row = &boxes[i];
@@ -180,6 +217,7 @@ static void boxes_in_runs(void **state) {
         assert_int_equal(job.tile.runs.bytes, row->bytes);
         assert_int_equal(job.tile.runs.next, row->next);
         assert_int_equal(most_of(&job), row->most);
+        assert_true(has_whole_runs(&job));
     }
 }
 
@@ -203,6 +241,8 @@ static const layout_pair pairs[] = {
     {"bf16[R,C]{1,0:T(8,128)(2,1)}", "bf16[R,C] S[(R,C):(1009,1)]", true},
     {"f32[R,C]{1,0:T(8,128)}", "f32[R,C] S[(R,C):(1009,1)]", true},
     {"s8[R,C]{1,0:T(8,128)(4,1)}", "s8[R,C]{0,1}", false},
+    {"f32[8,R,C]{2,1,0:T(8,8,128)}", "f32[8,R,C]{2,0,1:T(8,128)}",
+     false}, /* each row of the last tile lacks columns */
 };
 
 static const ts_shape *parse(ts_arena *arena, const char *pattern, int64_t rows, int64_t columns) {
@@ -257,7 +297,7 @@ static void move_runs(const layout_pair *pair, int64_t rows, int64_t columns, in
     const ts_shape *from = parse(arena, pair->src, rows, columns),
                    *to = parse(arena, pair->dst, rows, columns);
     ts_plan_side a = {from, NULL, NULL, 0}, b = {to, NULL, NULL, (GUARD_BYTES + skew) * 8};
-    const ts_plan *plan = ts_plan_new(NULL, arena, &a, &b, from->layout->rank, from->layout->dims);
+    const ts_plan *plan = ts_plan_of_elements(NULL, arena, &a, &b, from->layout->rank, from->layout->dims);
     const int64_t length = to->storage_bytes + 2 * GUARD_BYTES + skew;
     guarded src = guard(from->storage_bytes + behind, seed);
     uint8_t *want = TS_NEW_ARRAY(arena, uint8_t, length), *raw = TS_NEW_ARRAY(arena, uint8_t, length + 64),
