@@ -277,6 +277,19 @@ static guarded guard(int64_t bytes, uint64_t *seed) {
     return g;
 }
 
+/* Bytes of the source up to the last that moves. */
+static int64_t moved_bytes(const ts_plan *plan) {
+    int64_t most = 0;
+    for (int64_t i = 0; i < plan->box_count; i++) {
+        ts_plan_box box;
+        ts_plan_get_box(plan, i, &box);
+        int64_t bits = box.src_bits + plan->src.shape->element_bits;
+        for (int k = 0; k < box.loop_count; k++) bits += (box.loops[k].extent - 1) * box.loops[k].src_bits;
+        if (bits > most) most = bits;
+    }
+    return most / 8;
+}
+
 /* Of how many boxes are two moved as one? */
 static int count_joined(const ts_copy_context *m, const ts_plan *plan) {
     int joined = 0;
@@ -299,7 +312,7 @@ static void move_runs(const layout_pair *pair, int64_t rows, int64_t columns, in
     ts_plan_side a = {from, NULL, NULL, 0}, b = {to, NULL, NULL, (GUARD_BYTES + skew) * 8};
     const ts_plan *plan = ts_plan_of_elements(NULL, arena, &a, &b, from->layout->rank, from->layout->dims);
     const int64_t length = to->storage_bytes + 2 * GUARD_BYTES + skew;
-    guarded src = guard(from->storage_bytes + behind, seed);
+    guarded src = guard(moved_bytes(plan) + behind, seed);
     uint8_t *want = TS_NEW_ARRAY(arena, uint8_t, length), *raw = TS_NEW_ARRAY(arena, uint8_t, length + 64),
             *got = raw + (-(intptr_t)raw & 63);
     ts_move_options options = {.stores = TS_STORES_STREAMING, .threads = 1};
