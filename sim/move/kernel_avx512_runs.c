@@ -51,13 +51,13 @@ INLINE void store_run(const kind k, const steps *s, int line, uint8_t *p, const 
     const int first = (int)((uintptr_t)p % LINE);
     const int64_t end = first + s->left; /* of the run, from the first line of memory on */
     const wide from = _mm512_loadu_si512(numbers + LINE - first);
+    const bool begins = s->begins && first > 0, ends = k.tiles == 1 && end < LINE;
     wide kept = s->begins ? v[line] : s->kept[line];
     p -= first;
     UNROLL for (int n = 0; n < k.tiles; n++) {
         const wide next = v[n << k.stages | line], whole = _mm512_permutex2var_epi8(kept, from, next);
-        const bool begins = n == 0 && s->begins && first > 0;
-        if (begins || (n + 1) * LINE > end)
-            store_part(p + n * LINE, begins ? first : 0, end - n * LINE, whole);
+        if (n == 0 && (begins || ends))
+            store_part(p, begins ? first : 0, end, whole);
         else
             _mm512_stream_si512((void *)(p + n * LINE), whole);
         kept = next;
