@@ -158,7 +158,7 @@ static void fill_runs(const ts_copy_plan *j, const uint8_t *src, uint8_t *dst) {
  * once. Large transposes are a tenth faster with a copy than with the loops written in place. */
 static void set_tile_loops(ts_copy_plan *j) {
     int next = TS_TILE_LOOPS;
-    if (j->in_runs) { /* which are those of these places */
+    if (j->in_runs) { /* whose loops keep their places */
         ts_copy_plan_set_runs(j);
         return;
     }

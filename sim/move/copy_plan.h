@@ -54,12 +54,12 @@ typedef struct {
 bool ts_copy_plan_match(ts_copy_plan *job, const ts_copy_context *m, const ts_plan_box *box);
 /* For job->m: the best kernel, and how many steps of each loop it takes; what it leaves of them is not moved. */
 bool ts_copy_plan_match_box(ts_copy_plan *job, const ts_plan_box *box, int64_t *times);
+/* The same by tiles whose lines may continue runs. */
+bool ts_copy_plan_match_runs(ts_copy_plan *job, const ts_plan_box *box, int64_t *times);
 /* What the job was matched with serves again for a box whose loops turn more or less often. */
 void ts_copy_plan_keep(ts_copy_plan *job, const ts_plan_box *box, const int64_t *times);
 bool ts_copy_plan_serves(const ts_copy_plan *job, const ts_plan_box *box, int64_t *times);
 bool ts_copy_plan_match_again(ts_copy_plan *job, const ts_plan_box *box, int64_t *times);
-/* The same by tiles whose lines may continue runs. */
-bool ts_copy_plan_match_runs(ts_copy_plan *job, const ts_plan_box *box, int64_t *times);
 /* The same for a box that has a lack, by kernels that mask lines. */
 bool ts_copy_plan_match_lacking(ts_copy_plan *job, const ts_plan_box *box, int64_t *times);
 /* A long run of elements narrower than a byte that change. */

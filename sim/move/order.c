@@ -59,7 +59,7 @@ static int loop_of_step(const ts_copy_plan *j, ts_side side, int64_t step) {
     return -1;
 }
 
-/* Do all lines of tiles begin where those of memory do, or short ones where some of these follow? */
+/* Do all lines of tiles begin where those of memory do, or where shorter ones end that began there? */
 static bool is_aligned(const ts_copy_plan *j, const ts_plan_box *box) {
     const ts_tile *tile = &j->tile;
     int64_t all = (intptr_t)j->m->dst.bytes + box->dst_bits / 8;

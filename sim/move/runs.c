@@ -1,4 +1,5 @@
 /* Tiles whose lines are parts of long runs of the destination, which lie anywhere in lines of memory. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "copy_plan.h"
@@ -46,7 +47,7 @@ static bool is_scattered(const ts_copy_plan *j, int first) {
         const ts_copy_loop *loop = &j->loops[first + k];
         if (runs->along[k]) continue;
         count *= loop->count;
-        reach += (loop->count - 1) * (loop->dst_bits < 0 ? -loop->dst_bits : loop->dst_bits) / 8;
+        reach += (loop->count - 1) * llabs(loop->dst_bits) / 8;
     }
     return piece < SHORT_PIECE && count > MANY_RUNS && reach > NEAR_BYTES;
 }
