@@ -48,7 +48,8 @@ static bool add_step(ts_plan_box *box, const ts_plan_box *other, ts_lack *lack) 
     return true;
 }
 
-bool ts_copy_join(const ts_plan_box *a, const ts_plan_box *b, ts_plan_box *both, ts_lack *lack) {
+/* The box that both are, and what it lacks; false: they are two. */
+static bool join(const ts_plan_box *a, const ts_plan_box *b, ts_plan_box *both, ts_lack *lack) {
     int own[2] = {0}, other[2] = {0};
     const int count = find_own(a, b, own), others = find_own(b, a, other);
     if (count < 1 || count > 2) return false;
@@ -79,11 +80,44 @@ bool ts_copy_plan_move_joined(const ts_copy_plan *j, const ts_plan_box *box, con
     ts_plan_box both;
     ts_lack lack;
     for (int i = list->next; i < list->count; i++) {
-        if (list->taken[i] || !ts_copy_join(box, &list->boxes[i], &both, &lack) || !move(j->m, &both, &lack))
+        if (list->taken[i] || !join(box, &list->boxes[i], &both, &lack) || !move(j->m, &both, &lack))
             continue;
         memcpy(list->taken, taken, sizeof list->taken);
         list->taken[i] = true;
         return true;
     }
     return false;
+}
+
+/* ---- Past the caches ---- */
+
+/* Do runs have all steps of both loops, and end with what is not there? Then they are so much shorter. */
+static bool shorten(ts_copy_plan *j, const ts_plan_box *box, const ts_lack *lack) {
+    const ts_plan_loop *outer = &box->loops[lack->outer], *inner = &box->loops[lack->inner];
+    const int64_t width = j->m->dst.element_bits;
+    if (inner->dst_bits != width || outer->dst_bits != width * inner->extent ||
+        8 * j->tile.runs.bytes != outer->dst_bits * outer->extent)
+        return false;
+    j->tile.runs.lacks = (inner->extent - lack->from) * width / 8;
+    ts_copy_plan_set_call(j);
+    return true;
+}
+
+/* The last line of the source that a run needs ends less than a line behind what is there. */
+static bool reads_enough(const ts_copy_context *m) {
+    return ts_copy_reads_on(m) && m->src.element_bits <= m->dst.element_bits;
+}
+
+bool ts_copy_plan_move_runs(const ts_copy_context *m, const ts_plan_box *box, const ts_plan_box *other) {
+    int64_t times[TS_PLAN_MAX_LOOPS];
+    ts_plan_box both;
+    ts_lack lack;
+    ts_copy_plan j;
+    if (!reads_enough(m) || !join(box, other, &both, &lack)) return false;
+    ts_copy_plan_begin(&j, m);
+    if (!ts_copy_plan_match_runs(&j, &both, times)) return false;
+    ts_copy_plan_order(&j, &both);
+    if (!j.in_runs || !shorten(&j, &both, &lack)) return false;
+    ts_copy_plan_run(&j, both.src_bits, both.dst_bits);
+    return true;
 }

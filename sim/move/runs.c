@@ -85,36 +85,3 @@ void ts_copy_plan_set_runs(ts_copy_plan *j) {
     for (int k = 0; k < TS_TILE_LOOPS; k++)
         if (runs->along[k]) runs->bytes += (j->inner[k].count - 1) * j->inner[k].dst_step;
 }
-
-/* ---- Boxes that are one but for what it lacks ---- */
-
-/* Do runs have all steps of both loops, and end with what is not there? Then they are so much shorter. */
-static bool shorten(ts_copy_plan *j, const ts_plan_box *box, const ts_lack *lack) {
-    const ts_plan_loop *outer = &box->loops[lack->outer], *inner = &box->loops[lack->inner];
-    const int64_t width = j->m->dst.element_bits;
-    if (inner->dst_bits != width || outer->dst_bits != width * inner->extent ||
-        8 * j->tile.runs.bytes != outer->dst_bits * outer->extent)
-        return false;
-    j->tile.runs.lacks = (inner->extent - lack->from) * width / 8;
-    ts_copy_plan_set_call(j);
-    return true;
-}
-
-/* The last line of the source that a run needs ends less than a line behind what is there. */
-static bool reads_enough(const ts_copy_context *m) {
-    return ts_copy_reads_on(m) && m->src.element_bits <= m->dst.element_bits;
-}
-
-bool ts_copy_plan_move_runs(const ts_copy_context *m, const ts_plan_box *box, const ts_plan_box *other) {
-    int64_t times[TS_PLAN_MAX_LOOPS];
-    ts_plan_box both;
-    ts_lack lack;
-    ts_copy_plan j;
-    if (!reads_enough(m) || !ts_copy_join(box, other, &both, &lack)) return false;
-    ts_copy_plan_begin(&j, m);
-    if (!ts_copy_plan_match_runs(&j, &both, times)) return false;
-    ts_copy_plan_order(&j, &both);
-    if (!j.in_runs || !shorten(&j, &both, &lack)) return false;
-    ts_copy_plan_run(&j, both.src_bits, both.dst_bits);
-    return true;
-}
