@@ -99,7 +99,8 @@ void ts_copy_plan_move(ts_copy_plan *job, const ts_plan_box *box);
 /* Moves a box that the job serves with one of the others that it does not extend to, where both are one but for a lack
  * (join.c); false: with none. taken: those before it was matched. */
 bool ts_copy_plan_move_joined(const ts_copy_plan *job, const ts_plan_box *box, const bool *taken);
-/* Lets the kernel keep what lines leave of lines of memory (runs.c): for loops in their order. False where it cannot. */
+/* Lets the kernel of tiles that pass the caches keep what lines leave of lines of memory (runs.c): for loops in their
+ * order. False where it cannot. */
 bool ts_copy_plan_go_in_runs(ts_copy_plan *job);
 /* The tile's loops and runs are those of a call. */
 void ts_copy_plan_set_runs(ts_copy_plan *job);

@@ -150,7 +150,7 @@ static void give_loops(ts_copy_plan *j, bool aligned) {
     inner in = inner_of(j);
     int outermost = -1; /* the kernel gets no loop outside it */
     bool continues = give_written(j, &in, &outermost);
-    j->streams = aligned && j->tile_function && j->m->streams && can_stream(j, continues);
+    j->streams = aligned && can_stream(j, continues);
     give_read(j, &in, continues);
     for (int i = j->loop_count - 1; i > outermost; i--) give(j, &in.slot, i, INT64_MAX);
 }
@@ -159,13 +159,13 @@ static void give_loops(ts_copy_plan *j, bool aligned) {
  * order of the source; within a cache that of the destination, which the plan has, is as good. */
 void ts_copy_plan_order(ts_copy_plan *j, const ts_plan_box *box) {
     const ts_copy_context *m = j->m;
-    const bool aligned = j->tile_function && is_aligned(j, box);
+    const bool passes = j->tile_function && m->streams, aligned = passes && is_aligned(j, box);
     j->streams = false;
     for (int i = 0; i < TS_TILE_LOOPS; i++) j->inner_loop[i] = -1;
     if (m->streams || calls_often(j))
         qsort(j->loops, (size_t)j->loop_count, sizeof j->loops[0], m->streams ? by_source : by_count);
     read_in_order(j);
-    j->in_runs = !aligned && ts_copy_plan_go_in_runs(j);
+    j->in_runs = passes && !aligned && ts_copy_plan_go_in_runs(j);
     if (!j->in_runs) give_loops(j, aligned);
     j->tile.ahead_bytes = m->streams ? find_ahead(j) : m->ahead_bytes;
     j->narrow.ahead_bytes = j->tile.ahead_bytes;

@@ -42,7 +42,7 @@ static int outermost_of(const ts_tile_runs *runs) {
 static bool is_scattered(const ts_copy_plan *j, int first) {
     const ts_tile_runs *runs = &j->tile.runs;
     int64_t piece = j->tile.line_bytes, count = 1 << j->tile.stages, reach = 0;
-    for (int k = TS_TILE_LOOPS - 1; runs->along[k]; k--) piece *= j->loops[first + k].count;
+    for (int k = TS_TILE_LOOPS - 1; k >= 0 && runs->along[k]; k--) piece *= j->loops[first + k].count;
     for (int k = outermost_of(runs); k < TS_TILE_LOOPS; k++) {
         const ts_copy_loop *loop = &j->loops[first + k];
         if (runs->along[k]) continue;
@@ -71,8 +71,7 @@ static void give_loops(ts_copy_plan *j, int first) {
 
 bool ts_copy_plan_go_in_runs(ts_copy_plan *j) {
     const int first = j->loop_count - TS_TILE_LOOPS;
-    if (!j->m->streams || !j->tile_function || !j->runs_function || j->fills || j->joins ||
-        !find_loops(j, first) || is_scattered(j, first))
+    if (!j->runs_function || j->fills || j->joins || !find_loops(j, first) || is_scattered(j, first))
         return false;
     give_loops(j, first);
     return true;
