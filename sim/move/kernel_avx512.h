@@ -10,6 +10,14 @@
 
 typedef __m512i wide;
 
+/* Of the bytes of two lines. */
+#define EIGHT(n)      n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6, n + 7
+#define THIRTY_TWO(n) EIGHT(n), EIGHT(n + 8), EIGHT(n + 16), EIGHT(n + 24)
+static const uint8_t numbers[2 * TS_LINE_BYTES] = {THIRTY_TWO(0), THIRTY_TWO(32), THIRTY_TWO(64),
+                                                   THIRTY_TWO(96)};
+#undef THIRTY_TWO
+#undef EIGHT
+
 /* Which of the 2^n units of the pair (a, b) comes to unit p of the half, when granules of 2^g units take turns:
  * of p's bits, bit g chooses a or b, those above it move down by one, and the half is the highest. */
 #define INDEX(n, g, half, p)                                                                                 \

@@ -12,10 +12,6 @@
 
 enum { LINE = TS_LINE_BYTES, MOST_LINES = 16 };
 
-#define EIGHT(n)      n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6, n + 7
-#define THIRTY_TWO(n) EIGHT(n), EIGHT(n + 8), EIGHT(n + 16), EIGHT(n + 24)
-static const uint8_t numbers[2 * LINE] = {THIRTY_TWO(0), THIRTY_TWO(32), THIRTY_TWO(64), THIRTY_TWO(96)};
-
 /* What a kernel is compiled for: constants. */
 typedef struct {
     ts_load how;
@@ -114,24 +110,20 @@ INLINE void move_row(const kind k, const call *c, steps s) {
     }
 }
 
-/* Does line i of the source have any of these bytes of those of the destination? */
-INLINE bool has_any(const kind k, const unpacks *u, int i, uint64_t bytes) {
-    const int lines = 1 << k.stages;
-    uint64_t has = 0;
-    wide v[MOST_LINES];
-    for (int n = 0; n < lines; n++) v[n] = n == i ? _mm512_set1_epi8(-1) : _mm512_setzero_si512();
-    network(0, k.stages, lines, u, v);
-    for (int n = 0; n < lines; n++) has |= _mm512_movepi8_mask(v[n]);
-    return (has & bytes) != 0;
-}
-
-/* What is not needed of the last tile need not be there: it is one of the lines that are. */
+/* What is not needed of the last tile need not be there: it is the line with the first byte. The network tells which line
+ * each byte comes from. */
 INLINE void find_last(const kind k, const ts_tile *tile, call *c) {
-    const uint64_t bytes = first_bytes((tile->runs.bytes - 1) % LINE + 1);
-    int needed = 0;
-    while (!has_any(k, &c->u, needed, bytes)) needed++;
-    for (int i = 0; i < 1 << k.stages; i++)
-        c->last_line[i] = tile->src_line[has_any(k, &c->u, i, bytes) ? i : needed];
+    const int lines = 1 << k.stages;
+    const uint64_t there = first_bytes((tile->runs.bytes - 1) % LINE + 1);
+    wide from[MOST_LINES];
+    for (int i = 0; i < lines; i++) from[i] = _mm512_set1_epi8((char)i);
+    network(0, k.stages, lines, &c->u, from);
+    const int first = _mm_cvtsi128_si32(_mm512_castsi512_si128(from[0])) & UINT8_MAX;
+    for (int i = 0; i < lines; i++) {
+        uint64_t needed = 0;
+        for (int n = 0; n < lines; n++) needed |= _mm512_cmpeq_epi8_mask(from[n], _mm512_set1_epi8((char)i));
+        c->last_line[i] = tile->src_line[(needed & there) != 0 ? i : first];
+    }
 }
 
 /* Where the runs that begin here end, and where the next begin: stores to these are the only ones that wait for lines. */
@@ -143,34 +135,31 @@ INLINE void prefetch_ends(const kind k, const ts_tile *tile, uint8_t *dst) {
     }
 }
 
-INLINE void move_calls(const kind k, const ts_tile *tile, uint8_t *dst, const uint8_t *src) {
-    const ts_kernel_loop *loops = tile->loops;
-    const ts_tile_runs *runs = &tile->runs;
+/* A row of the tiles of the other loops at these steps, if it began with the runs. */
+INLINE void move_row_at(const kind k, const call *c, steps row, const int64_t *at) {
+    const ts_tile_runs *runs = &c->tile->runs;
+    for (int i = 0; i < TS_TILE_LOOPS - 1; i++) {
+        row.kept += at[i] * runs->kept_step[i];
+        row.left -= runs->along[i] ? at[i] * c->tile->loops[i].dst_step : 0;
+    }
+    row.begins = row.left == runs->bytes;
+    if (row.begins) prefetch_ends(k, c->tile, row.dst);
+    move_row(k, c, row);
+}
+
+INLINE void move_rows(const kind k, const ts_tile *tile, uint8_t *dst, const uint8_t *src) {
     wide kept[TS_KEPT_LINES];
     call c = {.tile = tile};
     set_unpacks(tile, k.stages, false, &c.u);
     find_last(k, tile, &c);
-    for (int64_t x = 0; x < loops[0].count; x++)
-        for (int64_t y = 0; y < loops[1].count; y++)
-            for (int64_t z = 0; z < loops[2].count; z++) {
-                const int64_t at[] = {x, y, z};
-                steps row = {dst, src, kept, runs->bytes, true};
-                for (int i = 0; i < 3; i++) {
-                    row.dst += at[i] * loops[i].dst_step;
-                    row.src += at[i] * loops[i].src_step;
-                    row.kept += at[i] * runs->kept_step[i];
-                    row.left -= runs->along[i] ? at[i] * loops[i].dst_step : 0;
-                }
-                row.begins = row.left == runs->bytes;
-                if (row.begins) prefetch_ends(k, tile, row.dst);
-                move_row(k, &c, row);
-            }
+    EACH_ROW(tile->loops, dst, src,
+             move_row_at(k, &c, (steps){to, from, kept, tile->runs.bytes, true}, (const int64_t[]){x, y, z}));
 }
 
 #define RUNS(how, stages)                                                                                    \
     TARGET static void runs_##how##_##stages(const ts_tile *restrict tile, uint8_t *restrict dst,            \
                                              const uint8_t *restrict src) {                                  \
-        move_calls((kind){how, stages, (stages) < 3 ? 8 >> (stages) : 1}, tile, dst, src);                   \
+        move_rows((kind){how, stages, (stages) < 3 ? 8 >> (stages) : 1}, tile, dst, src);                    \
     }
 #define EACH(x, how) x(how, 0) x(how, 1) x(how, 2) x(how, 3) x(how, 4)
 EACH(RUNS, TS_LOAD_SAME)
