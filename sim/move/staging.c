@@ -10,7 +10,7 @@
 enum {
     LINE_OF_MEMORY = 64,
     STAGE_BYTES = 64 << 10,
-    DST_RUN_BYTES = 256,    /* as many of a block should lie together in the destination; */
+    DST_RUN_BYTES = 256,    /* as many of a block should be contiguous in the destination; */
     NARROW_RUN_BYTES = 512, /* of elements of one or two bytes, */
     COLLIDING_BYTES = 4096, /* unless they lie so far apart in the source, or multiples of it */
     SRC_RUN_BYTES = 128,    /* and in the source */
@@ -85,7 +85,7 @@ static bool take_row(const ts_plan_box *box, int64_t *cover, int loop, int64_t r
     return true;
 }
 
-/* As many bytes as should lie together in the destination. */
+/* As many bytes as should be contiguous in the destination. */
 static int64_t want_run(int64_t element_bytes, const ts_plan_loop *loop) {
     bool collides = loop->src_bits / 8 % COLLIDING_BYTES == 0;
     return element_bytes > 2 || collides ? DST_RUN_BYTES : NARROW_RUN_BYTES;

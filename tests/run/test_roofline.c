@@ -184,7 +184,7 @@ static void a_link_may_bound_a_run(void **state) {
     ts_arena_free(arena);
 }
 
-/* Of all cores together; of equal ones the first. */
+/* Summed over all cores; of equal ones the first. */
 static void the_longest_stall(void **state) {
     ts_chip_counters c = counters(2, 1000);
     int64_t cycles = -1;
