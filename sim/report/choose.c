@@ -50,7 +50,7 @@ static void add_head(const ts_choose_result *r, ts_text *out) {
                                           : ", whose bounds are worse than the best");
     if (r->unfit > 0)
         ts_text_add(out, ", %s do not fit in its memory", ts_text_grouped(out->arena, r->unfit));
-    if (r->estimated) ts_text_add(out, "\nprices     ~ sampled or extended; --exact simulates every access");
+    if (r->estimated) ts_text_add(out, "\nprices     " REPORT_ESTIMATED);
     if (r->block_bytes > 0)
         ts_text_add(out,
                     "\n           sums and passes of those above %s bytes,\n"

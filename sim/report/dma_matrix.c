@@ -124,8 +124,7 @@ static void add_heading(ts_text *out, const ts_transfer_matrix *m) {
         matrix_add_layout(out, m->list.shapes[i]);
         ts_text_add(out, "\n");
     }
-    if (matrix_is_estimated(m))
-        ts_text_add(out, "prices        ~ sampled or extended; --exact simulates every access\n");
+    if (matrix_is_estimated(m)) ts_text_add(out, "prices        " REPORT_ESTIMATED "\n");
 }
 
 static void add_letters(ts_text *out, const ts_transfer_matrix *m, const char *label) {

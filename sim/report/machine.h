@@ -18,6 +18,9 @@ void ts_report_machine_escaped(const ts_machine *machine, ts_text *out);
 /* The keys machine, machine_hash and machine_overrides. */
 void ts_report_machine_keys(const ts_machine *machine, ts_json *json);
 
+/* What reports say behind a label of prices that a machine's model did not simulate access by access. */
+#define REPORT_ESTIMATED "~ sampled or extended; --exact simulates every access"
+
 /* The built-in machines, a line each. */
 bool ts_report_machines(ts_error *err, ts_arena *arena, ts_text *out);
 bool ts_report_machines_json(ts_error *err, ts_arena *arena, ts_text *out);
