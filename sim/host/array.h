@@ -39,6 +39,10 @@ typedef struct {
 
 #define TS_HOST_LIMIT_BYTES                                                                                  \
     ((size_t)(SIZE_MAX / 2 < (UINT64_C(1) << 36) ? SIZE_MAX / 2 : (UINT64_C(1) << 36)))
+/* Bytes of a file, at most. */
+static inline size_t ts_host_limit(const ts_host_expect *expect) {
+    return expect && expect->limit_bytes ? expect->limit_bytes : TS_HOST_LIMIT_BYTES;
+}
 
 /* Elements times stored bytes; an error where it overflows or a type has no data. `what` begins the message.
  */

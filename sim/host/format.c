@@ -99,7 +99,7 @@ bool ts_host_load(ts_error *err, ts_arena *arena, const char *path, const ts_hos
     if (expect && expect->has_dims && expect->rank > TS_HOST_RANK)
         return ts_error_set(err, TS_ERROR_INPUT, "%s: %d dims expected, at most %d can be read", path,
                             expect->rank, TS_HOST_RANK);
-    size_t limit = expect && expect->limit_bytes ? expect->limit_bytes : TS_HOST_LIMIT_BYTES, length;
+    size_t limit = ts_host_limit(expect), length;
     const char *name = ts_host_file(arena, path);
     if (split.format == TS_FORMAT_SAFETENSORS)
         return ts_safetensors_load(err, arena, name, split.name, expect, array);

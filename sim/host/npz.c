@@ -32,7 +32,7 @@ bool ts_npz_load(ts_error *err, ts_arena *arena, const char *path, const char *n
     for (size_t k = i + 1; k < index.count; k++)
         if (strcmp(index.entries[i].name, index.entries[k].name) == 0)
             return ts_error_set(err, TS_ERROR_INPUT, "%s: a second array '%s'", path, index.entries[k].name);
-    size_t limit = expect && expect->limit_bytes ? expect->limit_bytes : TS_HOST_LIMIT_BYTES;
+    size_t limit = ts_host_limit(expect);
     if (!ts_zip_read(err, arena, path, &index.entries[i], limit, &bytes)) return false;
     ts_source file = {.text = (const char *)bytes, .length = (size_t)index.entries[i].bytes};
     file.name = ts_text_format(arena, "%s:%s", path, index.entries[i].name);

@@ -349,7 +349,7 @@ bool ts_safetensors_load(ts_error *err, ts_arena *arena, const char *path, const
     *array = tensor->array;
     if (expect && expect->has_dtype && expect->dtype == TS_DTYPE_BF16 && array->dtype == TS_DTYPE_U16)
         array->dtype = TS_DTYPE_BF16;
-    size_t limit = expect && expect->limit_bytes ? expect->limit_bytes : TS_HOST_LIMIT_BYTES;
+    size_t limit = ts_host_limit(expect);
     if (array->length > limit)
         return ts_error_set(err, TS_ERROR_IO, "cannot read '%s': tensor '%s' has more than %zu bytes", path,
                             tensor->name, limit);
