@@ -211,6 +211,7 @@ static bool find_tensor(ts_error *err, choose_pricer *p, ts_choose_result *resul
     *result = (ts_choose_result){.request = request, .tensor = request->shape};
     if (request->program) {
         if (!choose_load_program(err, p->arena, p)) return false;
+        p->left = TS_NEW(p->arena, ts_findings);
         result->tensor = p->program->code.tensors[p->tensor].shape;
     }
     p->core = (choose_core){.arena = p->arena, .machine = request->machine, .dtype = result->tensor->dtype};
@@ -246,6 +247,7 @@ static bool choose(ts_error *err, choose_pricer *p, ts_choose_result *result) {
         list[i].is_tie = list[i].priced && list[i].cycles <= choose_with_tie(list[0].cycles);
     result->block_bytes = p->core.block_bytes;
     result->estimated = p->extends || (p->program && !request->exact);
+    result->left = p->left;
     result->candidates = list;
     result->candidate_count = count;
     if (request->moves_fields) choose_move_fields(p, list, count, result);

@@ -7,6 +7,7 @@
 #ifndef TILESIM_CHOOSE_CHOOSE_H
 #define TILESIM_CHOOSE_CHOOSE_H
 
+#include "check/findings.h"
 #include "layout/shape.h"
 #include "machine/machine.h"
 #include "program/program.h"
@@ -62,7 +63,9 @@ typedef struct {
     const char *limiter;
     bool priced; /* else it was cut: it takes at least bound_cycles */
     bool is_rule, is_now, is_tie, combines;
-    int alike; /* candidates that this one stands for: they differ in the order of the major dims, and in
+    bool
+        unfinished; /* of a program: it ended while transfers were under way, whose time is not in its price */
+    int alike;      /* candidates that this one stands for: they differ in the order of the major dims, and in
                   nothing else */
 } ts_candidate;
 
@@ -81,6 +84,8 @@ typedef struct {
     int64_t unfit;       /* layouts with which the tensor does not fit in its memory */
     int64_t block_bytes; /* larger tensors are computed with in blocks of so many bytes; 0: there are none */
     bool estimated;      /* prices were sampled or extended */
+    const ts_findings
+        *left; /* by the fastest run that is unfinished, else that left anything; NULL: of a shape */
     int candidate_count;
     const ts_candidate *candidates; /* the best first; those that were cut last, by their bounds */
     int flip_count, fields_moved;   /* fields_moved: with both values that their ranges allow */

@@ -47,6 +47,7 @@ static bool make_moved(ts_error *err, ts_arena *arena, const choose_pricer *now,
     bool core = ts_text_starts(override, "core.");
     *p = *now;
     p->arena = arena;
+    p->left = NULL;
     p->machine = moved->machine;
     p->request = moved;
     p->core.machine = moved->machine;

@@ -55,7 +55,9 @@ typedef struct {
     ts_error *failure; /* of the system, where other errors say that a machine cannot be */
     ts_arena *scratch; /* of one price; machines are large, so that its memory is used again */
     ts_prices *prices;
-    bool extends; /* a price was taken from those of other sizes, or of a part */
+    bool extends;      /* a price was taken from those of other sizes, or of a part */
+    ts_findings *left; /* see ts_choose_result, by a run of left_cycles; NULL: nobody asks */
+    int64_t left_cycles;
 } choose_pricer;
 
 /* The program, and which of its tensors is asked about: one whose layout may change. */

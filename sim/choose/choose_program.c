@@ -111,6 +111,16 @@ static ts_program with_layout(const choose_pricer *p, const ts_shape *shape) {
     return copy;
 }
 
+/* Of those under way first, which matter; then of the fastest. */
+static void keep_left(choose_pricer *p, const ts_findings *found, ts_candidate *c) {
+    c->unfinished = ts_findings_have(found, TS_FINDING_TRANSFER);
+    if (!p->left || found->count == 0) return;
+    bool known = ts_findings_have(p->left, TS_FINDING_TRANSFER);
+    if (known != c->unfinished ? known : p->left->count > 0 && c->cycles >= p->left_cycles) return;
+    *p->left = *found;
+    p->left_cycles = c->cycles;
+}
+
 bool choose_run_program(ts_error *err, choose_pricer *p, ts_candidate *c, int64_t limit, bool *cut) {
     const ts_program copy = with_layout(p, c->shape);
     ts_run_request request = {.program = p->request->program,
@@ -127,6 +137,7 @@ bool choose_run_program(ts_error *err, choose_pricer *p, ts_candidate *c, int64_
     *cut = !good && own.kind == TS_ERROR_FAULT && limit != INT64_MAX && own.cycle >= limit;
     if (good) c->cycles = result.chip.cycles;
     if (good) c->hbm_joules = result.energy.hbm_total;
+    if (good) keep_left(p, result.findings, c);
     if (*cut) c->cycles = limit;
     if (!good && !*cut) *err = own;
     ts_arena_reset(p->scratch);

@@ -1,4 +1,5 @@
 /* tilesim choose: which layout a tensor should have. */
+#include <stdio.h>
 #include <string.h>
 
 #include "commands.h"
@@ -7,6 +8,7 @@
 #include "progress.h"
 #include "report/sweep_blocks.h"
 #include "report/choose.h"
+#include "report/run.h"
 
 static const cli_option options[] = {
     CLI_MACHINE_OPTION,
@@ -181,6 +183,13 @@ static int print_blocks(cli_line *line) {
     return written != 0 ? written : code;
 }
 
+/* What is unfinished at its end may be slower than its price. */
+static void warn(const ts_choose_result *result, ts_arena *arena) {
+    ts_text text = ts_text_begin(arena);
+    if (result->left) ts_report_findings(result->left, &text);
+    fputs(text.bytes, stderr);
+}
+
 static int end_badly(cli_line *line, const ts_error *err) { return cli_end(line, cli_error(line, err)); }
 
 int cmd_choose(int argc, char **argv) {
@@ -199,5 +208,6 @@ int cmd_choose(int argc, char **argv) {
     else if (cli_reports(&line))
         ts_report_choose(&result, &view, &out);
     if (out.length > 0) cli_print(&out);
+    warn(&result, line.arena);
     return cli_end(&line, 0);
 }

@@ -6,6 +6,7 @@
 #include "padding.h"
 #include "picture.h"
 #include "report/machine.h"
+#include "report/run.h"
 #include "study/transfer.h"
 
 static double microseconds(const ts_choose_result *r, int64_t cycles) {
@@ -35,6 +36,16 @@ static void add_uses(const ts_choose_result *r, ts_text *out) {
     ts_text_add(out, "\n");
 }
 
+static void add_warning(const ts_choose_result *r, ts_text *out) {
+    int64_t unfinished = 0;
+    for (int i = 0; i < r->candidate_count; i++) unfinished += r->candidates[i].unfinished;
+    if (unfinished > 0)
+        ts_text_add(
+            out,
+            "\nwarning    with %s the program ends while transfers are under way: their time is not in it",
+            unfinished == r->candidate_count ? "all" : ts_text_grouped(out->arena, unfinished));
+}
+
 static void add_head(const ts_choose_result *r, ts_text *out) {
     const ts_choose_request *request = r->request;
     ts_text_add(out, "tensor     %s%s", request->tensor ? request->tensor : "", request->tensor ? ": " : "");
@@ -50,6 +61,7 @@ static void add_head(const ts_choose_result *r, ts_text *out) {
                                           : ", whose bounds are worse than the best");
     if (r->unfit > 0)
         ts_text_add(out, ", %s do not fit in its memory", ts_text_grouped(out->arena, r->unfit));
+    add_warning(r, out);
     if (r->estimated) ts_text_add(out, "\nprices     " REPORT_ESTIMATED);
     if (r->block_bytes > 0)
         ts_text_add(out,
@@ -79,6 +91,7 @@ static void add_candidate(const ts_choose_result *r, const ts_candidate *c, ts_t
         ts_text_add(out, "\n%*sHBM %.1f uJ; %s", 30, "", c->hbm_joules * 1e6, c->limiter ? c->limiter : "");
     if (c->is_rule) ts_text_add(out, "  <- compiler's rule");
     if (c->is_now) ts_text_add(out, "  <- now");
+    if (c->unfinished) ts_text_add(out, "  <- unfinished");
     ts_text_add(out, "\n");
 }
 
@@ -153,6 +166,7 @@ static void add_json_candidate(const ts_choose_result *r, const ts_candidate *c,
     ts_json_bool(json, "tie", c->is_tie);
     ts_json_bool(json, "rule", c->is_rule);
     ts_json_bool(json, "now", c->is_now);
+    if (r->request->program) ts_json_bool(json, "unfinished", c->unfinished);
     ts_json_int(json, "alike", c->alike);
     ts_json_close(json);
 }
@@ -186,6 +200,7 @@ void ts_report_choose_json(const ts_choose_result *r, const ts_choose_view *view
     for (int i = 0; i < r->candidate_count; i++) add_json_candidate(r, &r->candidates[i], &json);
     ts_json_close(&json);
     ts_json_int(&json, "fields_moved", r->fields_moved);
+    if (r->left) ts_report_warnings_json(r->left, &json);
     ts_json_array(&json, "winner_changes");
     for (int i = 0; i < r->flip_count; i++) add_json_flip(r, &r->flips[i], &json);
     ts_json_close(&json);

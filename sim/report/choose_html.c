@@ -27,7 +27,9 @@ static void add_facts(const ts_choose_result *r, page *p) {
 
 static void add_notes(const ts_candidate *c, page *p) {
     const char *const notes[] = {c->is_rule ? "compiler's rule" : NULL, c->is_now ? "now" : NULL,
-                                 c->is_tie ? "as good as the best" : NULL, c->limiter};
+                                 c->is_tie ? "as good as the best" : NULL,
+                                 c->unfinished ? "the program ends while transfers are under way" : NULL,
+                                 c->limiter};
     ts_text text = ts_text_begin(p->out->arena);
     for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++)
         if (notes[i] && *notes[i]) ts_text_add(&text, "%s%s", text.length > 0 ? "; " : "", notes[i]);

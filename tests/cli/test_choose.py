@@ -1,4 +1,5 @@
 """tilesim choose: rankings that agree with published guidance, bounds that lose nothing, and bad input."""
+import json
 import os
 import re
 import shutil
@@ -52,6 +53,40 @@ def exact_extends_no_transfer():
     assert quick["estimated"] and not exact["estimated"]
     best = [result["candidates"][0] for result in (quick, exact)]
     assert abs(best[0]["cycles"] / best[1]["cycles"] - 1) < 0.02
+
+
+UNFINISHED = """.tensor x hbm f32[1024,1024] in zeros
+.tensor xb vmem f32[1024,1024]{1,0:T(8,128)}
+.sem in
+        dma xb <- x, in
+%s
+        halt
+"""
+
+
+@test
+def what_a_program_leaves_at_its_end_is_said():
+    """A transfer that nobody waits for takes no time, in whatever layout."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder, "a.tsim")
+        words = ["choose", program, "--tensor", "x", "--no-moves"]
+        for wait, unfinished in (("", True), ("        wait in", False)):
+            program.write_text(UNFINISHED % wait)
+            code, out, err = run(*words, "--json")
+            result = json.loads(out)
+            assert code == 0 and {c["unfinished"] for c in result["candidates"] if c["priced"]} == {unfinished}, (code, err)
+            assert [w["kind"] for w in result["warnings"]] == ["transfer_left", "semaphore_left"] * unfinished, result["warnings"]
+            assert err.count(f"{program}:4:13: warning at cycle ") == err.count("warning") == 2 * unfinished, err
+            code, out, again = run(*words)
+            assert (code, again) == (0, err) and ("  <- unfinished\n" in out) == ("\nwarning    with all the program ends" in out) == unfinished, out
+            page = Path(folder, "a.html")
+            run(*words, "--html", page)
+            assert ("ends while transfers are under way" in page.read_text()) == unfinished
+        program.write_text(UNFINISHED % "        delay 400000")  # what takes less is done then, and only not waited for
+        code, out, err = run(*words)
+        assert "\nwarning    with 4 the program ends while" in out and out.count("  <- unfinished\n") == 4, out
+        assert "[transfer_left]" in err, err
+    assert "warnings" not in rank("f32[64,64]") and "unfinished" not in rank("f32[64,64]")["candidates"][0]
 
 
 @test
