@@ -73,6 +73,7 @@ static void add_errors(const ts_blocks_view *view, ts_sweep_class class, const c
 void ts_report_blocks(const ts_blocks_view *view, ts_text *out) {
     add_head(view, out);
     add_timed(view, out);
+    report_unfinished(view->blocks->rows, view->request->grid->point_count, out);
     add_errors(view, TS_SWEEP_MISFIT, "what does not fit", out);
     add_errors(view, TS_SWEEP_UNTIMED, "what has another error", out);
     ts_text_wrap(out, TS_TEXT_COLUMNS);
@@ -99,6 +100,7 @@ static void add_timed_json(const ts_sweep_blocks *b, const ts_sweep_row *row, ts
     ts_json_real(json, "ratio", ratio_of(b, row), 4);
     ts_json_real(json, "hbm_joules", ts_sweep_real(row, TS_SWEEP_HBM_JOULES_COLUMN), 12);
     ts_json_text(json, "limiter", row->values[TS_SWEEP_LIMITER_COLUMN].text);
+    ts_json_bool(json, "unfinished", row->values[TS_SWEEP_UNFINISHED_COLUMN].integer != 0);
 }
 
 static void add_class_json(const ts_blocks_view *view, ts_sweep_class class, const char *key, ts_json *json) {

@@ -51,6 +51,14 @@ const char *report_row_cycles(const ts_sweep_row *row, ts_arena *arena) {
                           ts_text_grouped(arena, row->values[TS_COUNTER_CYCLES].integer));
 }
 
+void report_unfinished(const ts_sweep_row *rows, int64_t count, ts_text *out) {
+    int64_t unfinished = 0;
+    for (int64_t i = 0; i < count; i++) unfinished += rows[i].values[TS_SWEEP_UNFINISHED_COLUMN].integer;
+    if (unfinished > 0)
+        ts_text_add(out, "warning: %lld of %lld end while transfers are under way: their time is left out\n",
+                    (long long)unfinished, (long long)count);
+}
+
 static void add_run(const ts_sweep_row *row, double best, size_t begin, ts_text *out) {
     const char *cycles = report_row_cycles(row, out->arena);
     if (row->err) {
@@ -78,6 +86,7 @@ void ts_report_grid(const ts_sweep_runs_request *request, const ts_sweep_row *ro
                 ts_text_add(out, "%*s ", report_axis_width(&grid->axes[i], WIDTH), defines[i].value);
         add_run(&rows[point], best, begin, out);
     }
+    report_unfinished(rows, grid->point_count, out);
 }
 
 static void add_run_json(ts_json *json, const ts_sweep_row *row, double best) {
@@ -92,6 +101,7 @@ static void add_run_json(ts_json *json, const ts_sweep_row *row, double best) {
     ts_json_real(json, "microseconds", us, 6);
     ts_json_real(json, "ratio", best > 0 ? us / best : 1, 4);
     ts_json_real(json, "hbm_peak_percent", ts_sweep_real(row, TS_SWEEP_HBM_PEAK_PERCENT_COLUMN), 3);
+    ts_json_bool(json, "unfinished", row->values[TS_SWEEP_UNFINISHED_COLUMN].integer != 0);
     ts_json_text(json, "most_cycles", row->values[TS_SWEEP_LIMITER_COLUMN].text);
     ts_json_real(json, "most_percent", ts_sweep_real(row, TS_SWEEP_LIMITER_PERCENT_COLUMN), 3);
 }

@@ -12,4 +12,7 @@ const char *report_row_cycles(const ts_sweep_row *row, ts_arena *arena);
 /* A column's, of an axis: at least so much. */
 int report_axis_width(const ts_grid_axis *axis, int least);
 
+/* A line that says how many end while transfers are under way; none where no row does. */
+void report_unfinished(const ts_sweep_row *rows, int64_t count, ts_text *out);
+
 #endif

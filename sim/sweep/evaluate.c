@@ -165,6 +165,8 @@ static bool run(ts_error *err, const question *q, const ts_run_request *request)
     ts_sweep_set_integer(q->row, TS_SWEEP_HBM_BYTES_COLUMN, result.roofline.hbm_bytes);
     ts_sweep_set_real(q->row, TS_SWEEP_HBM_PEAK_PERCENT_COLUMN, 100 * result.roofline.busy[TS_UNIT_HBM]);
     ts_sweep_set_integer(q->row, TS_SWEEP_ESTIMATED_COLUMN, result.chip.estimated);
+    ts_sweep_set_integer(q->row, TS_SWEEP_UNFINISHED_COLUMN,
+                         ts_findings_have(result.findings, TS_FINDING_TRANSFER));
     if (!result.passed) q->row->status = TS_SWEEP_FAILED;
     return true;
 }

@@ -90,6 +90,17 @@ def what_a_program_leaves_at_its_end_is_said():
 
 
 @test
+def what_points_of_a_grid_leave_is_said():
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder, "a.tsim")
+        program.write_text(".param N = 1\n" + UNFINISHED % "        delay N")
+        for words, rows in ((["choose", program, "--block", "N=2,400000"], "candidates"), (["run", program, "-D", "N=2,400000"], "runs")):
+            assert "\nwarning: 1 of 2 end while transfers are under way: " in expect(words), words
+            found = json.loads(expect([*words, "--json"]))[rows]
+            assert [row["unfinished"] for row in found] == [True, False], found
+
+
+@test
 def pairs_of_bf16():
     """Two rows share a word: a single row is padded to two, and other orders are not."""
     result = rank("bf16[4096,1,1024]", "-m", "tpu-v5e", "--exhaustive")

@@ -222,12 +222,14 @@ static void a_grid_as_json(void **state) {
         "[{" NAMED(
             "8",
             "a") "\"passed\":true,\"cycles\":2000,\"estimated\":false,\"microseconds\":2,\"ratio\":1,"
-                 "\"hbm_peak_percent\":12.25,\"most_cycles\":\"waiting\",\"most_percent\":50},"
+                 "\"hbm_peak_percent\":12.25,\"unfinished\":false,\"most_cycles\":\"waiting\",\"most_"
+                 "percent\":50},"
                  "{" NAMED(
                      "8",
                      "bcdefghijk") "\"passed\":true,\"cycles\":1234567,\"estimated\":true,\"microseconds\":"
                                    "1234.567,"
-                                   "\"ratio\":617.2835,\"hbm_peak_percent\":12.25,\"most_cycles\":\"vector "
+                                   "\"ratio\":617.2835,\"hbm_peak_percent\":12.25,\"unfinished\":false,"
+                                   "\"most_cycles\":\"vector "
                                    "arithmetic\",\"most_percent\":50},"
                                    "{" NAMED(
                                        "1000000",
@@ -240,6 +242,7 @@ static void a_grid_as_json(void **state) {
                                                 "bcdefghijk") "\"passed\":false,\"cycles\":500,\"estimated\":"
                                                               "false,\"microseconds\":0.5,"
                                                               "\"ratio\":0.25,\"hbm_peak_percent\":12.25,"
+                                                              "\"unfinished\":false,"
                                                               "\"most_"
                                                               "cycles\":\"\",\"most_percent\":50}]");
 }
@@ -315,9 +318,9 @@ static void rankings_as_json(void **state) {
     assert_string_equal(
         json_value(arena, out.bytes, "candidates"),
         "[{\"blocks\":{\"BLOCK\":1000000,\"R\":\"x\"},\"cycles\":500,\"estimated\":true,"
-        "\"microseconds\":0.5,\"ratio\":1,\"hbm_joules\":2.5e-06,\"limiter\":\"HBM\"},"
+        "\"microseconds\":0.5,\"ratio\":1,\"hbm_joules\":2.5e-06,\"limiter\":\"HBM\",\"unfinished\":false},"
         "{\"blocks\":{\"BLOCK\":8,\"R\":0.5},\"cycles\":2000,\"estimated\":false,\"microseconds\":2,"
-        "\"ratio\":4,\"hbm_joules\":2.5e-06,\"limiter\":\"waiting\"}]");
+        "\"ratio\":4,\"hbm_joules\":2.5e-06,\"limiter\":\"waiting\",\"unfinished\":false}]");
     assert_string_equal(json_value(arena, out.bytes, "misfits"),
                         "[{\"blocks\":{\"BLOCK\":8,\"R\":\"x\"},\"error\":\"why\"}]");
     assert_string_equal(json_value(arena, out.bytes, "failed"),

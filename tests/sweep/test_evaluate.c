@@ -188,6 +188,7 @@ static void programs(void **state) {
         joules(&f, &result.energy);
         integer(&f, "hbm_bytes", result.roofline.hbm_bytes);
         integer(&f, "estimated", result.chip.estimated);
+        integer(&f, "unfinished", 0);
         real(&f, "hbm_peak_percent", 100 * result.roofline.busy[TS_UNIT_HBM]);
         bool issues = strcmp(value(&f, "limiter")->text, "a bundle issued") == 0;
         double issued = 100.0 * (double)result.counters.values[TS_COUNTER_BUNDLES] /
