@@ -12,6 +12,7 @@ static const cli_option options[] = {
     {"fit", '\0', "FIELD",
      "fit this figure; may be repeated; else launch, dispatch, issue, copy rate, matrix clock"},
     {"output", 'o', "FILE", "where to write the fitted machine"},
+    {"exact", '\0', NULL, "simulate every access and every block, in each step: slower"},
     CLI_MEMORY_OPTION,
     {"json", '\0', NULL, "the same as JSON"},
 };
@@ -45,6 +46,7 @@ static bool calibrate(ts_error *err, const cli_line *line, ts_calibration *resul
                                           .sets = set_values,
                                           .sets_from = "--set",
                                           .set_count = sets,
+                                          .exact = cli_value(line, "exact") != NULL,
                                           .field_count = fits,
                                           .fields = fits > 0 ? fit_values : NULL};
     return ts_measurements_load(err, line->arena, &path, 1, &measurements) &&

@@ -19,6 +19,7 @@ static const cli_option options[] = {
      "out"},
     CLI_SET_OPTION,
     {"rows", '\0', NULL, "every row, too"},
+    {"exact", '\0', NULL, "simulate every access and every block: slower, minutes for large products"},
     {"markdown", '\0', NULL, "as the section of docs/accuracy.md"},
     {"svg", '\0', "FILE", "a picture: simulated against measured time, by group"},
     {"html", '\0', "FILE", "all of it as one page"},
@@ -42,22 +43,23 @@ static const cli_command usage = {
 };
 
 /* On a terminal a bar shows how long it takes; elsewhere a line does, where that is long. */
-static cli_progress begin(const char *what, int count, double seconds) {
+static cli_progress begin(const cli_line *line, const char *what, int count, double seconds) {
     cli_progress bar = cli_progress_begin();
+    const char *longer = cli_value(line, "exact") ? "far longer than some" : "some";
     if (!bar.shows && seconds >= 3)
-        fprintf(stderr, "note: %d %s take some %.0f seconds\n", count, what, seconds);
+        fprintf(stderr, "note: %d %s take %s %.0f seconds\n", count, what, longer, seconds);
     return bar;
 }
 
 static void on_row(void *self, int64_t done, int64_t of) { cli_progress_draw(self, "rows", done, of); }
 
 static bool validate_hbm(ts_error *err, const cli_line *line, ts_text *out) {
-    static const char *const others[] = {"data", "machine", "set", "rows", "svg", "html"};
+    static const char *const others[] = {"data", "machine", "set", "rows", "exact", "svg", "html"};
     ts_hbm_accuracy accuracy;
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (cli_value(line, others[i]) != NULL)
             return ts_error_set(err, TS_ERROR_USAGE, "--%s does not go with hbm", others[i]);
-    cli_progress bar = begin("runs", ts_hbm_reference_count, 0.032 * ts_hbm_reference_count);
+    cli_progress bar = begin(line, "runs", ts_hbm_reference_count, 0.032 * ts_hbm_reference_count);
     bool good = ts_hbm_accuracy_measure(err, line->arena, on_row, &bar, &accuracy);
     cli_progress_end(&bar);
     if (!good) return false;
@@ -102,17 +104,18 @@ static bool check_rows(ts_error *err, ts_arena *arena, const ts_validation *v) {
 static bool validate_times(ts_error *err, const cli_line *line, ts_text *out) {
     ts_measurements measurements;
     ts_validation validation;
-    const ts_machine *machine;
+    ts_validate_request request = {
+        .measurements = &measurements, .exact = cli_value(line, "exact") != NULL, .row = on_row};
     int files;
     const char *const *paths = cli_values(line, "data", &files);
     if (!ts_measurements_load(err, line->arena, paths, files, &measurements) ||
-        !read_machine(err, line, &machine))
+        !read_machine(err, line, &request.machine))
         return false;
     ts_measurements_share(line->arena, &measurements);
-    cli_progress bar = begin("measurements", measurements.table.count,
-                             ts_validate_seconds(line->arena, &measurements, machine));
-    ts_validate_watch watch = {on_row, &bar};
-    bool good = ts_validate(err, line->arena, &measurements, machine, &watch, &validation);
+    cli_progress bar =
+        begin(line, "measurements", measurements.table.count, ts_validate_seconds(line->arena, &request));
+    request.self = &bar;
+    bool good = ts_validate(err, line->arena, &request, &validation);
     cli_progress_end(&bar);
     if (!good || !check_rows(err, line->arena, &validation) || !save(err, line, &validation)) return false;
     if (cli_value(line, "json") != NULL)

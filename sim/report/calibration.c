@@ -24,6 +24,10 @@ static ts_validation_errors errors_of(ts_arena *arena, const ts_validation *v) {
     return ts_validated_errors(errors, n);
 }
 
+static bool is_estimated(const ts_calibration *c) {
+    return ts_validation_is_estimated(&c->first) || ts_validation_is_estimated(&c->last);
+}
+
 static void add_fields(const ts_calibration *c, ts_text *out) {
     ts_text value = ts_text_begin(out->arena);
     ts_text_add(out, "%-20s %14s %14s   %s\n", "figure", "before", "after",
@@ -42,7 +46,9 @@ static void add_fields(const ts_calibration *c, ts_text *out) {
 void ts_report_calibration(const ts_calibration *c, ts_text *out) {
     ts_validation_errors before = errors_of(out->arena, &c->first), after = errors_of(out->arena, &c->last);
     ts_report_machine_line("machine    ", c->before, out);
-    ts_text_add(out, "rows       %d of %d\n\n", c->rows, c->first.row_count);
+    ts_text_add(out, "rows       %d of %d\n", c->rows, c->first.row_count);
+    if (is_estimated(c)) ts_text_add(out, "times      " REPORT_ESTIMATED "\n");
+    ts_text_add_char(out, '\n');
     add_fields(c, out);
     ts_text_add(out, "\n%-20s %14s %14s\n", "error, per cent", "before", "after");
     ts_text_add(out, "%-20s %14.1f %14.1f\n", "median", before.median, after.median);
@@ -96,6 +102,7 @@ void ts_report_calibration_json(const ts_calibration *c, ts_text *out) {
     ts_json_begin(&json, out, "calibrate");
     ts_report_machine_keys(c->before, &json);
     ts_json_int(&json, "rows_used", c->rows);
+    ts_json_bool(&json, "estimated", is_estimated(c));
     add_json_figures(&json, c);
     report_errors_json(&json, "before", &before);
     report_errors_json(&json, "after", &after);

@@ -7,6 +7,8 @@
 #include "plain.h"
 #include "report/machine.h"
 
+static const char *about(const ts_validated_row *r) { return r->estimated ? "~" : ""; }
+
 static void add_goal(ts_text *out, const ts_work_group *g) {
     if (g->median > 0)
         ts_text_add(out, "%.0f / %.0f", g->median, g->high);
@@ -25,7 +27,9 @@ static const char introduction[] =
     "peaks\n"
     "alone say: bytes / bandwidth or operations / rate, whichever is more, with the same launch and "
     "dispatch.\n"
-    "`tilesim validate --markdown` writes this section; `--rows` adds every row.\n\n";
+    "Times with `~` are sampled or extended; `--exact` simulates every access. `tilesim validate "
+    "--markdown`\n"
+    "writes this section; `--rows` adds every row.\n\n";
 
 static void add_groups(const ts_validation *v, ts_text *out) {
     ts_text_add(out, "| group | rows | modelled | median | 90th | worst | goal | roofline: median | 90th "
@@ -49,8 +53,8 @@ static void add_remarks(const ts_validation *v, ts_text *out) {
         if (g->modelled == 0) continue;
         ts_text_add(out, "- **%s**: %s; %s.", g->group->name, g->group->meaning, g->group->model);
         if (g->worst != NULL)
-            ts_text_add(out, " Worst: `%s`, %.4g us measured, %.4g us simulated.", g->worst->row->id,
-                        g->worst->work.measured_us, g->worst->simulated_us);
+            ts_text_add(out, " Worst: `%s`, %.4g us measured, %s%.4g us simulated.", g->worst->row->id,
+                        g->worst->work.measured_us, about(g->worst), g->worst->simulated_us);
         if (g->out_of_order > 0)
             ts_text_add(out, " %lld pair%s in the wrong order.", (long long)g->out_of_order,
                         g->out_of_order == 1 ? " is" : "s are");
@@ -88,8 +92,8 @@ static void add_rows(const ts_validation *v, ts_text *out) {
     for (int i = 0; i < v->row_count; i++) {
         const ts_validated_row *r = &v->rows[i];
         if (r->reason != NULL) continue;
-        ts_text_add(out, "| %s | %s | %.4g | %.4g | %+.1f %% | %.4g |\n", r->row->id, r->work.group->name,
-                    r->work.measured_us, r->simulated_us,
+        ts_text_add(out, "| %s | %s | %.4g | %s%.4g | %+.1f %% | %.4g |\n", r->row->id, r->work.group->name,
+                    r->work.measured_us, about(r), r->simulated_us,
                     ts_validated_error(r->simulated_us, r->work.measured_us), r->roofline_us);
     }
     ts_text_add_char(out, '\n');
@@ -113,7 +117,9 @@ void ts_report_validation(const ts_validation *v, bool rows, ts_text *out) {
     add_body(v, rows, &body);
     if (v->machine) ts_report_machine_line("machine    ", v->machine, out);
     ts_text_add(
-        out, "errors     |simulated / measured - 1|, per cent; a row that is not modelled counts as 100\n\n");
+        out, "errors     |simulated / measured - 1|, per cent; a row that is not modelled counts as 100\n");
+    if (ts_validation_is_estimated(v)) ts_text_add(out, "times      " REPORT_ESTIMATED "\n");
+    ts_text_add_char(out, '\n');
     report_plain(&body, out);
 }
 
@@ -155,6 +161,7 @@ static void add_json_row(ts_json *json, const ts_validated_row *r) {
     ts_json_text(json, "machine", r->work.machine);
     add_time(json, "measured_us", r->work.measured_us);
     add_time(json, "simulated_us", r->simulated_us);
+    if (r->reason == NULL) ts_json_bool(json, "estimated", r->estimated);
     add_time(json, "roofline_us", r->roofline_us);
     if (r->reason == NULL)
         ts_json_real(json, "error_percent", ts_validated_error(r->simulated_us, r->work.measured_us), 2);
@@ -174,6 +181,7 @@ void ts_report_validation_json(const ts_validation *v, ts_text *out) {
         ts_json_array(&json, "machine_overrides");
         ts_json_close(&json);
     }
+    ts_json_bool(&json, "estimated", ts_validation_is_estimated(v));
     ts_json_array(&json, "groups");
     for (int i = 0; i < v->group_count; i++) add_json_group(&json, &v->groups[i]);
     ts_json_close(&json);

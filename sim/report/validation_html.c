@@ -52,7 +52,7 @@ static void add_row(const ts_validated_row *r, page *p) {
         page_number(p, 0, "not modelled: %s", r->reason);
         page_number(p, 100, "-");
     } else {
-        page_number(p, r->simulated_us, "%.3f", r->simulated_us);
+        page_number(p, r->simulated_us, "%s%.3f", r->estimated ? "~" : "", r->simulated_us);
         page_number(p, fabs(error), "%+.1f", error);
     }
 }

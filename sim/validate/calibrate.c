@@ -91,13 +91,20 @@ static bool find_residual(ts_error *err, const fit *f, const ts_validation *v, d
     return true;
 }
 
+static bool validate(ts_error *err, ts_arena *arena, const ts_calibrate_request *request,
+                     const ts_machine *machine, ts_validation *v) {
+    const ts_validate_request rows = {
+        .measurements = request->measurements, .machine = machine, .exact = request->exact};
+    return ts_validate(err, arena, &rows, v);
+}
+
 /* Those of the figures as they are now; of the rows nothing else is kept. */
 static bool look(ts_error *err, const fit *f, double *residual) {
     ts_arena *scratch = ts_arena_new();
     ts_validation v;
     const ts_machine *machine = machine_of(err, f);
-    bool good = machine && ts_validate(err, scratch, f->request->measurements, machine, NULL, &v) &&
-                find_residual(err, f, &v, residual);
+    bool good =
+        machine && validate(err, scratch, f->request, machine, &v) && find_residual(err, f, &v, residual);
     ts_arena_free(scratch);
     return good;
 }
@@ -350,7 +357,7 @@ bool ts_calibrate(ts_error *err, ts_arena *arena, const ts_calibrate_request *re
     if (!find_fields(err, &f, c)) return false;
     f.used = TS_NEW_ARRAY(arena, bool, request->measurements->table.count + 1);
     f.residual = TS_NEW_ARRAY(arena, double, request->measurements->table.count + 1);
-    if (!ts_validate(err, arena, request->measurements, c->before, NULL, &c->first)) return false;
+    if (!validate(err, arena, request, c->before, &c->first)) return false;
     c->rows = use_rows(&f, &c->first);
     if (c->rows == 0) return refuse_rows(err, arena, &c->first);
     if (!find_residual(err, &f, &c->first, f.residual)) return false;
@@ -366,7 +373,7 @@ bool ts_calibrate(ts_error *err, ts_arena *arena, const ts_calibrate_request *re
         field->at_bound = field->after == clamp(field, 0) || field->after == clamp(field, HUGE_VAL);
     }
     c->after = machine_of(err, &f);
-    return c->after != NULL && ts_validate(err, arena, request->measurements, c->after, NULL, &c->last);
+    return c->after != NULL && validate(err, arena, request, c->after, &c->last);
 }
 
 bool ts_calibration_print(ts_error *err, ts_arena *arena, const ts_calibration *c, const char *source,

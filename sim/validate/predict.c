@@ -8,39 +8,40 @@
 enum { COPY_COLUMNS = 4096, COPY_ROWS = 256, COPY_BLOCKS = 6 }; /* blocks of 4 MiB */
 
 /* Inside HBM there is no way but through VMEM. */
-static bool predict_copy_inside(ts_error *err, ts_arena *arena, ts_timed_runs *known, int64_t bytes,
-                                const ts_machine *machine, double *us) {
-    ts_timed_program k = {
-        .arena = arena, .runs = known, .machine = machine, .program = "tilesim:/copy.tsim", .exact = true};
+static bool predict_copy_inside(ts_error *err, ts_predictor *by, int64_t bytes, const ts_machine *machine,
+                                double *us) {
+    predict_program k = predict_begin(by, machine, "tilesim:/copy.tsim");
+    k.run.exact = true;
     int64_t rows = ts_ceil_div(bytes, COPY_COLUMNS * 4), block = rows < COPY_ROWS ? rows : COPY_ROWS;
-    ts_timed_define(&k, "TILED", 0);
-    ts_timed_define(&k, "COLS", COPY_COLUMNS);
-    ts_timed_define(&k, "BLOCK", block);
+    ts_timed_define(&k.run, "TILED", 0);
+    ts_timed_define(&k.run, "COLS", COPY_COLUMNS);
+    ts_timed_define(&k.run, "BLOCK", block);
     if (!predict_run_blocks(err, &k, (predict_series){"ROWS", block, rows, COPY_BLOCKS}, us)) return false;
     *us += predict_microseconds(machine->chip.launch_ps);
     return true;
 }
 
 /* A matrix of f16 to CMEM, in the layout that XLA gives it: a transfer. */
-static bool predict_copy(ts_error *err, ts_arena *arena, ts_timed_runs *known, const ts_workload *w,
-                         const ts_machine *machine, double *us) {
+static bool predict_copy(ts_error *err, ts_predictor *by, const ts_workload *w, const ts_machine *machine,
+                         double *us) {
     int64_t rows = 1;
-    if (w->rank < 2) return predict_copy_inside(err, arena, known, w->dims[0], machine, us);
+    if (w->rank < 2) return predict_copy_inside(err, by, w->dims[0], machine, us);
     for (int i = 0; i < w->rank - 1; i++) rows *= w->dims[i];
-    const char *src = ts_text_format(arena, "f16[%lld,%lld]{1,0:T(8,128)(2,1)}", (long long)rows,
+    const char *src = ts_text_format(by->arena, "f16[%lld,%lld]{1,0:T(8,128)(2,1)}", (long long)rows,
                                      (long long)w->dims[w->rank - 1]);
-    const char *dst = ts_text_format(arena, "f16[%lld,%lld]{1,0:T(8,128)(2,1)S(3)}", (long long)rows,
+    const char *dst = ts_text_format(by->arena, "f16[%lld,%lld]{1,0:T(8,128)(2,1)S(3)}", (long long)rows,
                                      (long long)w->dims[w->rank - 1]);
     ts_source texts[] = {{"the source", src, strlen(src)}, {"the destination", dst, strlen(dst)}};
     ts_transfer_end from, to;
     ts_transfer_study study;
-    if (!ts_transfer_end_parse(err, arena, &texts[0], &from) ||
-        !ts_transfer_end_parse(err, arena, &texts[1], &to))
+    if (!ts_transfer_end_parse(err, by->arena, &texts[0], &from) ||
+        !ts_transfer_end_parse(err, by->arena, &texts[1], &to))
         return false;
     from.at = to.at = TS_TRANSFER_ANYWHERE;
     ts_transfer_request request = {
-        .machine = machine, .prices = ts_prices_new(arena), .src = from, .dst = to};
-    if (!ts_transfer_price(err, arena, &request, &study)) return false;
+        .machine = machine, .prices = ts_prices_new(by->arena), .src = from, .dst = to, .exact = by->exact};
+    if (!ts_transfer_price(err, by->arena, &request, &study)) return false;
+    by->estimated |= study.cost.estimated;
     *us = ts_machine_microseconds(machine, study.cost.cycles) +
           (w->launched ? predict_microseconds(machine->chip.launch_ps) : 0);
     return true;
@@ -48,11 +49,10 @@ static bool predict_copy(ts_error *err, ts_arena *arena, ts_timed_runs *known, c
 
 /* ---- Pallas kernels ---- */
 
-static bool predict_kernel(ts_error *err, ts_arena *arena, ts_timed_runs *known, const ts_workload *w,
-                           const ts_machine *machine, double *us) {
-    (void)known;
-    if (w->random) machine = predict_under_load(arena, machine);
-    if (!ts_workload_predict_kernel(err, w, machine, us)) return false;
+static bool predict_kernel(ts_error *err, ts_predictor *by, const ts_workload *w, const ts_machine *machine,
+                           double *us) {
+    if (w->random) machine = predict_under_load(by->arena, machine);
+    if (!ts_workload_predict_kernel(err, by, w, machine, us)) return false;
     *us += predict_microseconds(machine->chip.launch_ps);
     return true;
 }
@@ -79,21 +79,21 @@ static int64_t half_rows(const ts_workload *w) {
     return least;
 }
 
-static bool predict_elementwise(ts_error *err, ts_arena *arena, ts_timed_runs *known, const ts_workload *w,
+static bool predict_elementwise(ts_error *err, ts_predictor *by, const ts_workload *w,
                                 const ts_machine *machine, double *us) {
-    ts_timed_program k = {.arena = arena, .runs = known, .machine = machine, .program = "tilesim:/half.tsim"};
+    predict_program k = predict_begin(by, machine, "tilesim:/half.tsim");
     int64_t rows = ts_round_up(half_rows(w), 16), vregs = rows < 64 ? rows / 16 : 4;
     rows = ts_round_up(rows, 16 * vregs);
     int64_t block = rows < HALF_ROWS ? rows : HALF_ROWS;
-    ts_timed_define(&k, "VREGS", vregs);
-    ts_timed_define(&k, "BLOCK", block);
+    ts_timed_define(&k.run, "VREGS", vregs);
+    ts_timed_define(&k.run, "BLOCK", block);
     double one = 0;
     if (w->inputs > 2) { /* each takes what the second does */
-        ts_timed_define(&k, "IN", 1);
+        ts_timed_define(&k.run, "IN", 1);
         if (!predict_run_blocks(err, &k, (predict_series){"ROWS", block, rows, HALF_BLOCKS}, &one))
             return false;
     }
-    ts_timed_define(&k, "IN", w->inputs < 2 ? 1 : 2);
+    ts_timed_define(&k.run, "IN", w->inputs < 2 ? 1 : 2);
     if (!predict_run_blocks(err, &k, (predict_series){"ROWS", block, rows, HALF_BLOCKS}, us)) return false;
     if (w->inputs > 2) *us += (w->inputs - 2) * (*us - one);
     *us += predict_microseconds(machine->chip.launch_ps);
@@ -104,18 +104,16 @@ static bool predict_elementwise(ts_error *err, ts_arena *arena, ts_timed_runs *k
 
 /* Heads are alike, whether they share keys or not: these are few bytes. The block of rows is as large as the
  * units' queues let it be. */
-static bool predict_attention(ts_error *err, ts_arena *arena, ts_timed_runs *known, const ts_workload *w,
+static bool predict_attention(ts_error *err, ts_predictor *by, const ts_workload *w,
                               const ts_machine *machine, double *us) {
-    ts_timed_program k = {.arena = arena,
-                          .runs = known,
-                          .machine = predict_under_load(arena, machine),
-                          .program = "tilesim:/flash_attention.tsim"};
+    predict_program k =
+        predict_begin(by, predict_under_load(by->arena, machine), "tilesim:/flash_attention.tsim");
     int64_t rows = machine->core.mxu.result_vregs * 8 / (machine->core.mxu.edge / 128);
     int64_t length = ts_round_up(w->length, 16);
-    ts_timed_define(&k, "SEQ", w->length);
-    ts_timed_define(&k, "D", w->depth);
-    ts_timed_define(&k, "CAUSAL", w->causal);
-    ts_timed_define(&k, "QROWS", rows < length ? rows : length);
+    ts_timed_define(&k.run, "SEQ", w->length);
+    ts_timed_define(&k.run, "D", w->depth);
+    ts_timed_define(&k.run, "CAUSAL", w->causal);
+    ts_timed_define(&k.run, "QROWS", rows < length ? rows : length);
     if (!predict_run_blocks(err, &k, (predict_series){"HEADS", 1, w->batch * w->heads, 1}, us)) return false;
     *us += predict_microseconds(machine->chip.launch_ps);
     return true;
@@ -123,9 +121,9 @@ static bool predict_attention(ts_error *err, ts_arena *arena, ts_timed_runs *kno
 
 /* ---- All ---- */
 
-bool ts_workload_predict(ts_error *err, ts_arena *arena, ts_timed_runs *known, const ts_workload *work,
-                         const ts_machine *machine, double *us) {
-    bool (*const models[TS_WORK_COLLECTIVE])(ts_error *, ts_arena *, ts_timed_runs *, const ts_workload *,
+bool ts_workload_predict(ts_error *err, ts_predictor *by, const ts_workload *work, const ts_machine *machine,
+                         double *us) {
+    bool (*const models[TS_WORK_COLLECTIVE])(ts_error *, ts_predictor *, const ts_workload *,
                                              const ts_machine *,
                                              double *) = {[TS_WORK_COPY] = predict_copy,
                                                           [TS_WORK_MATMUL] = predict_products,
@@ -134,12 +132,12 @@ bool ts_workload_predict(ts_error *err, ts_arena *arena, ts_timed_runs *known, c
                                                           [TS_WORK_ELEMENTWISE] = predict_elementwise,
                                                           [TS_WORK_ATTENTION] = predict_attention};
     if (work->kind == TS_WORK_COLLECTIVE)
-        return ts_workload_predict_collective(err, arena, work, machine, us);
-    const ts_machine *device = ts_machine_device(err, arena, machine);
+        return ts_workload_predict_collective(err, by->arena, work, machine, us);
+    const ts_machine *device = ts_machine_device(err, by->arena, machine);
     if (device == NULL) return false;
     if (models[work->kind] == NULL)
         return ts_error_set(err, TS_ERROR_UNMODELLED, "there is no program for it yet");
-    if (!models[work->kind](err, arena, known, work, device, us)) return false;
+    if (!models[work->kind](err, by, work, device, us)) return false;
     if (work->group->wall) *us += predict_microseconds(machine->chip.dispatch_ps);
     return true;
 }

@@ -6,9 +6,16 @@
 #include "study/timed.h"
 #include "validate/workload.h"
 
+typedef struct {
+    ts_arena *arena; /* what a prediction needs is gone with it */
+    ts_timed_runs *runs;
+    bool exact;     /* every access is simulated, every program run whole */
+    bool estimated; /* set where one was not */
+} ts_predictor;
+
 /* Microseconds. The machine is that of the workload, perhaps with some figures changed. */
-bool ts_workload_predict(ts_error *err, ts_arena *arena, ts_timed_runs *known, const ts_workload *work,
-                         const ts_machine *machine, double *us);
+bool ts_workload_predict(ts_error *err, ts_predictor *by, const ts_workload *work, const ts_machine *machine,
+                         double *us);
 
 /* The same of a collective, whose machine is a chip with its links. */
 bool ts_workload_predict_collective(ts_error *err, ts_arena *arena, const ts_workload *work,
@@ -17,8 +24,8 @@ bool ts_workload_predict_collective(ts_error *err, ts_arena *arena, const ts_wor
 /* Has it blocks that a kernel of it can have? */
 bool ts_workload_has_kernel(const ts_workload *work);
 /* And of a Pallas kernel, through its text; only the kernel. */
-bool ts_workload_predict_kernel(ts_error *err, const ts_workload *work, const ts_machine *machine,
-                                double *us);
+bool ts_workload_predict_kernel(ts_error *err, ts_predictor *by, const ts_workload *work,
+                                const ts_machine *machine, double *us);
 
 /* The same launches and dispatch, and the larger of bytes / peak bandwidth and operations / peak rate, of the
  * device. */

@@ -46,20 +46,20 @@ static extents large_block(const ts_machine *machine) {
 }
 
 /* Blocks of `b`; below twice so many the whole product runs. */
-static bool run_product(ts_error *err, ts_timed_program *k, const ts_work_product *p, extents b, int tanh,
+static bool run_product(ts_error *err, predict_program *k, const ts_work_product *p, extents b, int tanh,
                         double *us) {
-    ts_timed_define(k, "M", p->m < b.m ? p->m : b.m);
-    ts_timed_define(k, "K", p->k);
-    bool few = b.m < pass_of(k->machine).m && (p->m > b.m || p->n > b.n || p->k > b.k);
-    ts_timed_define(k, "BM", k->program == matmul && few ? tall(k->machine) : b.m);
-    ts_timed_define(k, "BN", b.n);
-    ts_timed_define(k, "BK", b.k);
-    if (k->program == matmul) {
-        ts_timed_define(k, "TANH", tanh);
-        ts_timed_define(k, "OUT",
+    ts_timed_define(&k->run, "M", p->m < b.m ? p->m : b.m);
+    ts_timed_define(&k->run, "K", p->k);
+    bool few = b.m < pass_of(k->run.machine).m && (p->m > b.m || p->n > b.n || p->k > b.k);
+    ts_timed_define(&k->run, "BM", k->run.program == matmul && few ? tall(k->run.machine) : b.m);
+    ts_timed_define(&k->run, "BN", b.n);
+    ts_timed_define(&k->run, "BK", b.k);
+    if (k->run.program == matmul) {
+        ts_timed_define(&k->run, "TANH", tanh);
+        ts_timed_define(&k->run, "OUT",
                         p->out_bytes > 2 ? 4 : 2); /* a sum that is reduced at once: the store is hidden */
     }
-    int64_t rows = ts_round_up(p->m, 128), columns = ts_round_up(p->n, pass_of(k->machine).n);
+    int64_t rows = ts_round_up(p->m, 128), columns = ts_round_up(p->n, pass_of(k->run.machine).n);
     int64_t n = p->m <= b.m ? p->n : ts_ceil_div(rows * columns, b.m); /* all blocks, side by side */
     return predict_run_blocks(err, k, (predict_series){"N", b.n, n, p->k >= 4 * b.k ? 1 : 4},
                               us); /* with few steps, stores decide */
@@ -77,15 +77,15 @@ static extents choose_block(extents b, const ts_work_product *p, const ts_machin
 
 /* As a compiler does, take the best of some blocks: a small product is one or two, and in one step along K
  * the rows of a stay for all columns. */
-static bool predict_best(ts_error *err, ts_timed_program *k, const ts_work_product *p, int tanh, double *us) {
-    extents first = choose_block(large_block(k->machine), p, k->machine);
+static bool predict_best(ts_error *err, predict_program *k, const ts_work_product *p, int tanh, double *us) {
+    extents first = choose_block(large_block(k->run.machine), p, k->run.machine);
     bool large = (double)p->m * (double)p->n * (double)p->k > 0x1p34;
     double one;
     if (!run_product(err, k, p, first, tanh, us)) return false;
     for (int i = large ? 2 : 1; i < 4; i += large ? 2 : 1) {
         extents other = {first.m, i & 1 ? first.n / 2 : first.n,
                          i & 2 ? (large ? p->k : 2 * first.k) : first.k};
-        other = choose_block(other, p, k->machine);
+        other = choose_block(other, p, k->run.machine);
         if (other.n == first.n && other.k == first.k) continue;
         ts_error full = {0}; /* of VMEM: then it is no choice */
         if (run_product(&full, k, p, other, tanh, &one) && one < *us) *us = one;
@@ -99,43 +99,44 @@ enum { THIN = 16 }; /* rows or columns of what is rather a pass over a matrix */
 /* What the program does not show: f32 operands, of which it reads bf16, many matrices, which it reads as if
  * they were one, and thin ones, which it pads: then the product is passes over all that it moves, if that
  * takes longer, or instead. */
-static bool predict_operands(ts_error *err, ts_arena *arena, ts_timed_runs *known, const ts_work_product *p,
+static bool predict_operands(ts_error *err, ts_predictor *by, const ts_work_product *p,
                              const ts_machine *machine, double *us) {
     bool thin = p->m <= THIN || p->n <= THIN;
     const ts_workload moved = {.read_bytes = p->in_bytes * (p->m * p->k + p->k * p->n * p->weights),
                                .written_bytes = p->out_bytes * p->m * p->n};
     double passes;
     if (!thin && p->in_bytes <= 2 && p->weights == 1) return true;
-    if (!predict_passes(err, arena, known, &moved, machine, &passes)) return false;
+    if (!predict_passes(err, by, &moved, machine, &passes)) return false;
     if (thin || passes > *us) *us = passes;
     return true;
 }
 
 /* Blocks that the row states. Those that are not whole passes of the units do them in turn. */
-static bool predict_stated(ts_error *err, ts_timed_program *k, extents b, const ts_work_product *p, int tanh,
+static bool predict_stated(ts_error *err, predict_program *k, extents b, const ts_work_product *p, int tanh,
                            double *us) {
-    extents pass = pass_of(k->machine);
+    extents pass = pass_of(k->run.machine);
     ts_work_product whole = *p;
     ts_error narrow = {0};
     if (b.n % pass.n == 0 && b.k % pass.k == 0) {
-        if (b.m >= pass.m || p->m <= b.m) b = fit_block(b, p, k->machine);
+        if (b.m >= pass.m || p->m <= b.m) b = fit_block(b, p, k->run.machine);
         return run_product(err, k, p, b, tanh, us);
     }
     b = (extents){ts_round_up(b.m, 16), ts_round_up(b.n, 128), ts_round_up(b.k, 128)};
     whole.m = ts_round_up(p->m, b.m);
     whole.n = ts_round_up(p->n, b.n);
     whole.k = ts_round_up(p->k, b.k);
-    k->program = small_blocks;
+    k->run.program = small_blocks;
     if (run_product(&narrow, k, &whole, b, tanh, us)) return true;
-    k->program = matmul; /* they are too tall for the units */
-    return run_product(err, k, p, fit_block(b, p, k->machine), tanh, us);
+    k->run.program = matmul; /* they are too tall for the units */
+    return run_product(err, k, p, fit_block(b, p, k->run.machine), tanh, us);
 }
 
-static bool predict_blocks(ts_error *err, ts_timed_program *k, const ts_workload *w, const ts_work_product *p,
+static bool predict_blocks(ts_error *err, predict_program *k, const ts_workload *w, const ts_work_product *p,
                            int tanh, double *us) {
     const extents b = {w->block[0], w->block[1], w->block[2]};
     double transposed;
-    if (b.m > 0 && b.n > 0 && b.k > 0 && k->machine->core.mxu.edge <= 128) /* wider units need larger ones */
+    if (b.m > 0 && b.n > 0 && b.k > 0 &&
+        k->run.machine->core.mxu.edge <= 128) /* wider units need larger ones */
         return predict_stated(err, k, b, p, tanh, us);
     if (!predict_best(err, k, p, tanh, us)) return false;
     if (p->m >= p->n || p->m > FEW_ROWS || p->weights > 1) return true;
@@ -147,26 +148,26 @@ static bool predict_blocks(ts_error *err, ts_timed_program *k, const ts_workload
     return true;
 }
 
-static bool predict_product(ts_error *err, ts_timed_program k, const ts_workload *w, const ts_work_product *p,
+static bool predict_product(ts_error *err, predict_program k, const ts_workload *w, const ts_work_product *p,
                             double *us) {
     int whole = (int)p->transcendentals;
     double more = *us = 0;
     if (!predict_blocks(err, &k, w, p, whole, us)) return false;
-    if (p->transcendentals > whole && k.program == matmul) { /* of a part of the products: its share */
+    if (p->transcendentals > whole && k.run.program == matmul) { /* of a part of the products: its share */
         if (!predict_blocks(err, &k, w, p, whole + 1, &more)) return false;
         *us += (p->transcendentals - whole) * (more - *us);
     }
-    *us += predict_microseconds(k.machine->chip.launch_ps);
-    return predict_operands(err, k.arena, k.runs, p, k.machine, us);
+    *us += predict_microseconds(k.run.machine->chip.launch_ps);
+    return predict_operands(err, k.by, p, k.run.machine, us);
 }
 
 /* The cores of a device each take their share of the rows, or columns, and of the HBM. */
-bool predict_products(ts_error *err, ts_arena *arena, ts_timed_runs *known, const ts_workload *w,
-                      const ts_machine *machine, double *us) {
+bool predict_products(ts_error *err, ts_predictor *by, const ts_workload *w, const ts_machine *machine,
+                      double *us) {
     int cores = machine->chip.tensor_cores;
-    const ts_machine *core = ts_machine_part(err, arena, machine, cores);
-    if (core != NULL && w->random) core = predict_under_load(arena, core);
-    const ts_timed_program k = {.arena = arena, .runs = known, .machine = core, .program = matmul};
+    const ts_machine *core = ts_machine_part(err, by->arena, machine, cores);
+    if (core != NULL && w->random) core = predict_under_load(by->arena, core);
+    const predict_program k = predict_begin(by, core, matmul);
     *us = 0;
     for (int i = 0; core != NULL && i < w->count; i++) {
         double one;

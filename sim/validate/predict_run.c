@@ -24,15 +24,22 @@ const ts_machine *predict_under_load(ts_arena *arena, const ts_machine *machine)
 
 /* ---- Programs ---- */
 
-bool predict_run_blocks(ts_error *err, ts_timed_program *k, predict_series b, double *us) {
+predict_program predict_begin(ts_predictor *by, const ts_machine *machine, const char *program) {
+    return (predict_program){
+        by,
+        {.arena = by->arena, .runs = by->runs, .machine = machine, .program = program, .exact = by->exact}};
+}
+
+bool predict_run_blocks(ts_error *err, predict_program *k, predict_series b, double *us) {
     ts_extension runs = {.size = {b.few * b.unit, 2 * b.few * b.unit}};
-    bool is_whole = b.total <= runs.size[1];
+    bool is_whole = k->by->exact || b.total <= runs.size[1];
     for (int i = 0; i < (is_whole ? 1 : 2); i++) {
-        ts_timed_define(k, b.name, is_whole ? b.total : runs.size[i]);
-        const ts_timed_run *run = ts_timed_run_get(err, k);
+        ts_timed_define(&k->run, b.name, is_whole ? b.total : runs.size[i]);
+        const ts_timed_run *run = ts_timed_run_get(err, &k->run);
         if (!run) return false;
         runs.cost[i] = run->chip.cycles;
+        k->by->estimated |= run->chip.estimated || !is_whole;
     }
-    *us = ts_machine_microseconds(k->machine, is_whole ? runs.cost[0] : ts_extend(&runs, b.total));
+    *us = ts_machine_microseconds(k->run.machine, is_whole ? runs.cost[0] : ts_extend(&runs, b.total));
     return true;
 }

@@ -76,6 +76,7 @@ typedef struct {
     ts_arena *arena;
     ts_timed_runs *known;
     const ts_machine *given; /* or NULL */
+    bool exact;
     const ts_machine *loaded[16];
     int count;
 } machines;
@@ -116,9 +117,10 @@ bool ts_validation_refuse(ts_error *err, ts_arena *arena, const ts_validation *v
 
 /* What a prediction needs is gone with it: rows may be many. */
 static bool predict(ts_error *err, const machines *m, ts_validated_row *out, const ts_machine *machine) {
-    ts_arena *scratch = ts_arena_new();
-    bool good = ts_workload_predict(err, scratch, m->known, &out->work, machine, &out->simulated_us);
-    ts_arena_free(scratch);
+    ts_predictor by = {.arena = ts_arena_new(), .runs = m->known, .exact = m->exact};
+    bool good = ts_workload_predict(err, &by, &out->work, machine, &out->simulated_us);
+    out->estimated = good && by.estimated;
+    ts_arena_free(by.arena);
     return good;
 }
 
@@ -140,7 +142,8 @@ static bool validate_row(ts_error *failure, machines *m, const ts_measurements *
     return true;
 }
 
-double ts_validate_seconds(ts_arena *arena, const ts_measurements *measurements, const ts_machine *machine) {
+double ts_validate_seconds(ts_arena *arena, const ts_validate_request *request) {
+    const ts_measurements *measurements = request->measurements;
     static const double of_kind[] = {/* of a row, on average; of others nothing to speak of */
                                      [TS_WORK_COPY] = 0.01,
                                      [TS_WORK_MATMUL] = 0.41,
@@ -148,7 +151,7 @@ double ts_validate_seconds(ts_arena *arena, const ts_measurements *measurements,
                                      [TS_WORK_PASSES] = 0.01,
                                      [TS_WORK_COLLECTIVE] = 0};
     const double of_stated_blocks = 0.03; /* of which none are tried */
-    machines m = {.arena = arena, .given = machine};
+    machines m = {.arena = arena, .given = request->machine};
     double seconds = 0;
     for (int i = 0; i < measurements->table.count; i++) {
         ts_workload work;
@@ -254,17 +257,26 @@ static bool summarise_group(ts_arena *arena, const ts_validation *v, const ts_wo
     return true;
 }
 
-bool ts_validate(ts_error *err, ts_arena *arena, const ts_measurements *measurements,
-                 const ts_machine *machine, const ts_validate_watch *watch, ts_validation *v) {
-    machines m = {.arena = arena, .known = ts_timed_runs_new(arena), .given = machine};
-    *v = (ts_validation){.machine = machine,
+bool ts_validation_is_estimated(const ts_validation *v) {
+    for (int i = 0; i < v->row_count; i++)
+        if (v->rows[i].estimated) return true;
+    return false;
+}
+
+bool ts_validate(ts_error *err, ts_arena *arena, const ts_validate_request *request, ts_validation *v) {
+    const ts_measurements *measurements = request->measurements;
+    machines m = {.arena = arena,
+                  .known = ts_timed_runs_new(arena),
+                  .given = request->machine,
+                  .exact = request->exact};
+    *v = (ts_validation){.machine = request->machine,
                          .rows = TS_NEW_ARRAY(arena, ts_validated_row, measurements->table.count + 1),
                          .row_count = measurements->table.count};
     v->groups = TS_NEW_ARRAY(arena, ts_validated_group, measurements->groups.count + 1);
     for (int i = 0; i < measurements->table.count; i++) {
         v->rows[i].row = &measurements->table.rows[i];
         if (!validate_row(err, &m, measurements, &v->rows[i])) return false;
-        if (watch) watch->row(watch->self, i + 1, measurements->table.count);
+        if (request->row) request->row(request->self, i + 1, measurements->table.count);
     }
     for (int g = 0; g < measurements->groups.count; g++)
         v->group_count +=

@@ -11,6 +11,7 @@ typedef struct {
     bool is_left_out;   /* it is of another chip than the machine that was given */
     const char *reason; /* why it is not modelled; NULL: it is */
     double simulated_us, roofline_us;
+    bool estimated; /* simulated_us was sampled or extended */
 } ts_validated_row;
 
 /* Errors are |predicted / measured - 1|, in per cent; a row that is not modelled counts as 100. */
@@ -49,19 +50,22 @@ bool ts_measurements_load(ts_error *err, ts_arena *arena, const char *const *pat
 /* Adds the rows of groups that have those of another, too. */
 void ts_measurements_share(ts_arena *arena, ts_measurements *measurements);
 
-/* How long ts_validate takes, about: CPU seconds by the kind of a row, as measured over the table that the binary carries. */
-double ts_validate_seconds(ts_arena *arena, const ts_measurements *measurements, const ts_machine *machine);
-
-/* Told of each row that is done; NULL: nobody is. */
 typedef struct {
-    void (*row)(void *self, int64_t done, int64_t of);
+    const ts_measurements *measurements;
+    /* Its figures are those of the rows of its chip, and other rows are left out; NULL: each row is of the machine
+     * that comes with tilesim. */
+    const ts_machine *machine;
+    bool exact;                                        /* nothing is sampled or extended */
+    void (*row)(void *self, int64_t done, int64_t of); /* told of each row that is done; NULL: nobody is */
     void *self;
-} ts_validate_watch;
+} ts_validate_request;
 
-/* machine: its figures are those of the rows of its chip, and other rows are left out; NULL:
- * each row is of the machine that comes with tilesim. False: the system refused something. */
-bool ts_validate(ts_error *err, ts_arena *arena, const ts_measurements *measurements,
-                 const ts_machine *machine, const ts_validate_watch *watch, ts_validation *validation);
+/* False: the system refused something. */
+bool ts_validate(ts_error *err, ts_arena *arena, const ts_validate_request *request,
+                 ts_validation *validation);
+/* How long it takes, about: CPU seconds by the kind of a row, as measured over the table that the binary carries. */
+double ts_validate_seconds(ts_arena *arena, const ts_validate_request *request);
+bool ts_validation_is_estimated(const ts_validation *validation); /* any of its rows? */
 
 /* "no row is of a TPU v6e", `what`, and of which chips the rows are. Returns false. */
 bool ts_validation_refuse(ts_error *err, ts_arena *arena, const ts_validation *v, const char *what);

@@ -125,6 +125,35 @@ rate,v4,f16 activation relu,n=5,7,GB/s
 
 
 @test
+def what_is_estimated_is_marked():
+    """~ before a time and `estimated` in JSON; --exact leaves none, and times that are near."""
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder, "t.csv")
+        table.write_text(HEADER + 'large,v4,HBM->S(3) copy,"shape=f16[8192,1024]{1,0:T(8,128)(2,1)S(3)}",20,us,\n'
+                         'small,v4,HBM->S(3) copy,"shape=f16[64,128]{1,0:T(8,128)(2,1)S(3)}",2,us,\n'
+                         "many,v5e,HBM copy,size=128 MiB,350,us,\nproduct,v5e,Pallas matmul,M=N=K=1024 dtype=bf16 bm=128 bk=128 bn=128,0.1,ms,\n")
+        words = ["validate", "--data", table]
+        quick, exact = (json.loads(expect([*words, "--json", *more])) for more in ((), ("--exact",)))
+        assert [row["estimated"] for row in quick["rows"]] == [True, False, True, True, True] and quick["estimated"], quick
+        assert not any(row["estimated"] for row in exact["rows"]) and not exact["estimated"], exact
+        for a, b in zip(quick["rows"], exact["rows"]):
+            assert abs(a["simulated_us"] / b["simulated_us"] - 1) < (0.05 if a["estimated"] else 1e-12), (a, b)
+        text = expect([*words, "--rows"])
+        assert "\ntimes      ~ sampled or extended; --exact" in text and "~" not in expect([*words, "--rows", "--exact"]), text
+        assert len(re.findall(r"^(?:large|many|product) .* ~[0-9.]+ ", text, re.M)) == 4 and "us measured, ~" in text, text
+        expect([*words, "--html", Path(folder, "a.html")], out=None)
+        assert Path(folder, "a.html").read_text().count(">~") == 4
+        words = ["calibrate", ROOT / "tests/data/calibrate.csv", "-m", "tpu-v4", "--fit", "chip.launch"]
+        quick, exact = (json.loads(expect([*words, "--json", *more])) for more in ((), ("--exact",)))
+        assert quick["estimated"] and not exact["estimated"]
+        after = [result["figures"][0]["after"] for result in (quick, exact)]
+        assert abs(after[0] / after[1] - 1) < 0.02, after
+        assert "\ntimes      ~ sampled" in expect(words) and "~" not in expect([*words, "--exact"])
+    expect(["validate", "hbm", "--exact"], 2, "", "tilesim validate: error: --exact does not go with hbm\n"
+           "`tilesim validate --help` shows how it is used\n")
+
+
+@test
 def groups_of_its_own():
     """A table of groups beside one of rows: a group that tilesim does not have, and a goal that is another."""
     with tempfile.TemporaryDirectory() as folder:

@@ -21,10 +21,10 @@ static void rows_are_points(void **state) {
     static const ts_work_group groups[] = {{.name = "copies"}, {.name = "products"}};
     static const ts_measured_row ids[] = {{.id = "a<b"}, {.id = "c"}, {.id = "d"}, {.id = "e"}};
     ts_validated_row rows[] = {
-        {&ids[0], {.group = &groups[0], .measured_us = 10}, false, NULL, 100, 1},
-        {&ids[1], {.group = &groups[0], .measured_us = 20}, false, NULL, 10, 5},
-        {&ids[2], {.group = &groups[0], .measured_us = 0.001}, false, "why", 1, 1},
-        {&ids[3], {.group = &groups[1], .measured_us = 5000}, false, NULL, 4000, 3000},
+        {&ids[0], {.group = &groups[0], .measured_us = 10}, false, NULL, 100, 1, false},
+        {&ids[1], {.group = &groups[0], .measured_us = 20}, false, NULL, 10, 5, false},
+        {&ids[2], {.group = &groups[0], .measured_us = 0.001}, false, "why", 1, 1, false},
+        {&ids[3], {.group = &groups[1], .measured_us = 5000}, false, NULL, 4000, 3000, false},
     };
     ts_validated_group sums[] = {{&groups[0], 3, 2, {25, 0, 0}, {60.04, 0, 0}, NULL, 0},
                                  {&groups[1], 1, 0, {0, 0, 0}, {0, 0, 0}, NULL, 0},

@@ -218,7 +218,7 @@ static void usual_figures_of_copies(void **state) {
     ts_calibration c;
     const ts_machine *machine = ts_machine_load_with(&err, arena, "tpu-v4", "--set", changed, 3);
     assert_true(ts_measurements_load(&err, arena, &path, 1, &m));
-    assert_true(ts_validate(&err, arena, &m, machine, NULL, &v));
+    assert_true(ts_validate(&err, arena, &(ts_validate_request){.measurements = &m, .machine = machine}, &v));
     for (int i = 0; i < m.table.count; i++) m.table.rows[i].value = v.rows[i].simulated_us;
     const ts_calibrate_request request = {.measurements = &m, .machine = "tpu-v4", .sets_from = "--set"};
     if (!ts_calibrate(&err, arena, &request, &c)) fail_msg("%s", err.message);

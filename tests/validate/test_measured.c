@@ -437,6 +437,7 @@ static void kernels_are_predicted(void **state) {
     ts_error err = {0};
     const ts_machine *machine = ts_machine_load(&err, arena, "tpu-v5e");
     double us;
+    ts_predictor by = {.arena = arena};
     static const struct {
         int64_t blocks; /* of each side */
         double most_us; /* of a step */
@@ -444,12 +445,12 @@ static void kernels_are_predicted(void **state) {
     for (int i = 0, most = cases(3, 1); i < most; i++) {
         int64_t n = rows[i].blocks, side = 128 * n;
         ts_workload work = {.block = {128, 128, 128}, .products = {{.m = side, .n = side, .k = side}}};
-        assert_true(ts_workload_predict_kernel(&err, &work, machine, &us));
+        assert_true(ts_workload_predict_kernel(&err, &by, &work, machine, &us));
         us /= (double)(n * n * n);
         assert_true(us > 0.34 && us < rows[i].most_us);
     }
     ts_workload odd = {.block = {100, 128, 128}, .products = {{.m = 200, .n = 128, .k = 128}}};
-    assert_false(ts_workload_predict_kernel(&err, &odd, machine, &us));
+    assert_false(ts_workload_predict_kernel(&err, &by, &odd, machine, &us));
     assert_int_equal(err.kind, TS_ERROR_UNMODELLED);
     ts_arena_free(arena);
 }
@@ -476,7 +477,7 @@ static void pairs_in_the_wrong_order_are_counted(void **state) {
     ts_validation v;
     int64_t pairs = 0;
     measured_copies(arena, "", &m);
-    assert_true(ts_validate(NULL, arena, &m, NULL, NULL, &v));
+    assert_true(ts_validate(NULL, arena, &(ts_validate_request){.measurements = &m}, &v));
     assert_int_equal(v.row_count, COPIES);
     assert_int_equal(v.group_count, 1);
     for (int i = 0; i < COPIES; i++) {
@@ -507,7 +508,8 @@ static void a_machine_without_rows_is_told_which_there_are(void **state) {
         ts_validation v;
         const ts_machine *machine = ts_machine_load(NULL, arena, "tpu-v5e");
         measured_copies(arena, rows[i].more, &m);
-        assert_true(ts_validate(NULL, arena, &m, machine, NULL, &v));
+        assert_true(
+            ts_validate(NULL, arena, &(ts_validate_request){.measurements = &m, .machine = machine}, &v));
         for (int k = 0; k < v.row_count; k++) assert_true(v.rows[k].is_left_out);
         assert_false(ts_validation_refuse(&err, arena, &v, " at all"));
         assert_string_equal(err.message, rows[i].message);

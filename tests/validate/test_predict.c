@@ -9,12 +9,12 @@
 #include "validate/predict_private.h"
 
 static ts_arena *arena;
-static ts_timed_runs *known;
+static ts_predictor by;
 static ts_work_group device_group = {.name = "device"}, wall_group = {.name = "wall", .wall = true};
 
 static int set_up(void **state) {
     arena = ts_arena_new();
-    known = ts_timed_runs_new(arena);
+    by = (ts_predictor){.arena = arena, .runs = ts_timed_runs_new(arena)};
     return 0;
 }
 
@@ -34,7 +34,7 @@ static double predict(const ts_machine *machine, ts_workload work) {
     ts_error err = {0};
     double us = 0;
     if (!work.group) work.group = &device_group;
-    if (!ts_workload_predict(&err, arena, known, &work, machine, &us)) fail_msg("%s", err.message);
+    if (!ts_workload_predict(&err, &by, &work, machine, &us)) fail_msg("%s", err.message);
     return us;
 }
 
@@ -48,7 +48,7 @@ static double run(const ts_machine *machine, const char *program, bool exact, co
                   int64_t size) {
     ts_error err = {0};
     ts_timed_program k = {
-        .arena = arena, .runs = known, .machine = machine, .program = program, .exact = exact};
+        .arena = arena, .runs = by.runs, .machine = machine, .program = program, .exact = exact};
     for (; defines->name; defines++)
         ts_timed_define(&k, defines->name, defines[1].name ? defines->value : size);
     const ts_timed_run *done = ts_timed_run_get(&err, &k);
@@ -550,11 +550,11 @@ static void collectives(void **state) {
     ts_error err = {0};
     double us;
     gather.group = &device_group;
-    assert_false(ts_workload_predict(&err, arena, known, &gather, v5e, &us));
+    assert_false(ts_workload_predict(&err, &by, &gather, v5e, &us));
     assert_string_equal(err.message, "its groups do not divide its devices");
     gather.chips[0] = 100000;
     err = (ts_error){0};
-    assert_false(ts_workload_predict(&err, arena, known, &gather, v5e, &us));
+    assert_false(ts_workload_predict(&err, &by, &gather, v5e, &us));
     assert_string_equal(err.message, "found extent 100000, expected 1 to 65536");
 }
 
@@ -580,7 +580,7 @@ static void what_does_not_fit(void **state) {
     for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
         ts_error err = {0};
         double us;
-        if (ts_workload_predict(&err, arena, known, &works[i], m, &us)) fail_msg("row %zu: %f us", i, us);
+        if (ts_workload_predict(&err, &by, &works[i], m, &us)) fail_msg("row %zu: %f us", i, us);
         assert_non_null(strstr(err.message, "vmem"));
     }
 }
@@ -589,7 +589,7 @@ static void without_a_model(void **state) {
     ts_error err = {0};
     double us;
     const ts_workload norm = {.kind = TS_WORK_LAYERNORM, .group = &device_group};
-    assert_false(ts_workload_predict(&err, arena, known, &norm, load("tpu-v5e", NULL), &us));
+    assert_false(ts_workload_predict(&err, &by, &norm, load("tpu-v5e", NULL), &us));
     assert_error(&err, TS_ERROR_UNMODELLED, "not modelled: there is no program for it yet\n");
 }
 

@@ -83,10 +83,9 @@ static void groups_of_rows(void **state) {
     ts_measurements m;
     ts_validation v;
     progress seen = {0};
-    const ts_validate_watch watch = {count_row, &seen};
     measure(arena, permutes, &m);
     const ts_machine *machine = ts_machine_load(&err, arena, "tpu-v5e");
-    assert_true(ts_validate(&err, arena, &m, machine, &watch, &v));
+    assert_true(ts_validate(&err, arena, &(ts_validate_request){&m, machine, false, count_row, &seen}, &v));
     assert_true(seen.calls == 7 && seen.done == 7 && seen.of == 7);
     assert_int_equal(v.row_count, 7);
     assert_near(v.rows[0].simulated_us, 132.8);
@@ -130,7 +129,7 @@ static void machines_of_rows(void **state) {
             "c,v5e,all_reduce,b=100 P=100000,1,us\nd,v5e x8,ppermute,bytes=5760000,1,us\n"
             "e,v6e,flash attention,B=1 H=1 S=4294967296 D=16,1,us\n",
             &m);
-    assert_true(ts_validate(&err, arena, &m, NULL, NULL, &v));
+    assert_true(ts_validate(&err, arena, &(ts_validate_request){.measurements = &m}, &v));
     assert_near(v.rows[0].simulated_us, 132.8);
     assert_near(v.rows[1].simulated_us, 4.3 + 1 + 5760000 / 87000.0);
     assert_non_null(v.rows[2].reason);
@@ -165,16 +164,21 @@ static void orders(void **state) {
         ts_measurements m;
         ts_validation v;
         measure(arena, rows[i].rows, &m);
-        assert_true(ts_validate(&err, arena, &m, NULL, NULL, &v));
+        assert_true(ts_validate(&err, arena, &(ts_validate_request){.measurements = &m}, &v));
         assert_int_equal(v.groups[0].out_of_order, rows[i].pairs);
         ts_arena_free(arena);
     }
 }
 
 /* As ts_validate_seconds says of each kind. */
+static double seconds_on(ts_arena *arena, const ts_measurements *m, const char *machine) {
+    ts_error err = {0};
+    return ts_validate_seconds(
+        arena, &(ts_validate_request){.measurements = m, .machine = ts_machine_load(&err, arena, machine)});
+}
+
 static void seconds(void **state) {
     ts_arena *arena = ts_arena_new();
-    ts_error err = {0};
     static const struct {
         const char *row;
         double seconds;
@@ -191,12 +195,12 @@ static void seconds(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ts_measurements m;
         measure(arena, rows[i].row, &m);
-        assert_near(ts_validate_seconds(arena, &m, NULL), rows[i].seconds);
+        assert_near(ts_validate_seconds(arena, &(ts_validate_request){.measurements = &m}), rows[i].seconds);
     }
     ts_measurements m;
     measure(arena, "a,v5e,copy HBM,bytes=4096,1,us\nb,v5p,gemm,M=N=K=64,1,us\n", &m);
-    assert_near(ts_validate_seconds(arena, &m, ts_machine_load(&err, arena, "tpu-v5e")), 0.01);
-    assert_near(ts_validate_seconds(arena, &m, ts_machine_load(&err, arena, "tpu-v5p")), 0.41);
+    assert_near(seconds_on(arena, &m, "tpu-v5e"), 0.01);
+    assert_near(seconds_on(arena, &m, "tpu-v5p"), 0.41);
     ts_arena_free(arena);
 }
 
