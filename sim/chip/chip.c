@@ -235,6 +235,8 @@ bool ts_chip_transfer(const ts_chip *chip, int number, int *transfer, int64_t *i
     return true;
 }
 
+bool ts_chip_is_estimated(const ts_chip *chip) { return traffic_is_estimated(chip->traffic); }
+
 void ts_chip_count(const ts_chip *chip, ts_chip_counters *counters) {
     *counters = chip->counters;
     counters->core_count = chip->core_count;
@@ -244,5 +246,5 @@ void ts_chip_count(const ts_chip *chip, ts_chip_counters *counters) {
     }
     traffic_count(chip->traffic, &counters->hbm, &counters->recalled);
     ts_hbm_stats_balance(&counters->hbm);
-    counters->estimated = traffic_is_estimated(chip->traffic);
+    counters->estimated = ts_chip_is_estimated(chip);
 }

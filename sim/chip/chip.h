@@ -104,6 +104,7 @@ int64_t ts_chip_semaphore(const ts_chip *chip, int core, int semaphore);
 /* Transfer number `number` of those under way, the oldest first; false when there are fewer. */
 bool ts_chip_transfer(const ts_chip *chip, int number, int *transfer, int64_t *issued_cycle);
 
+bool ts_chip_is_estimated(const ts_chip *chip); /* so far: see ts_chip_counters */
 void ts_chip_count(const ts_chip *chip, ts_chip_counters *counters);
 const ts_chip_transfers *ts_chip_transfers_of(const ts_chip *chip, int transfer); /* those completed */
 const ts_core *ts_chip_core(const ts_chip *chip, int core);

@@ -462,6 +462,7 @@ static const cli_option options[] = {
     CLI_RUN_OPTIONS,
     CLI_MESH_OPTIONS,
     {"break", 'b', "PLACE", "goes on to that place first, as the command break has it; may be repeated"},
+    {"exact", 0, NULL, "simulate every access of transfers: slower"},
 };
 
 static const cli_command command_debug = {
@@ -486,6 +487,7 @@ int cmd_debug(int argc, char **argv) {
     if (!cli_begin(&line, &command_debug, argc, argv)) return line.exit_code;
     if (!cli_run_request(&err, &line, &request) || !cli_run_mesh(&err, &line, &request))
         return cli_end(&line, cli_fail(&err));
+    request.exact = cli_value(&line, "exact") != NULL;
     int count;
     const char *const *breaks = cli_values(&line, "break", &count);
     return cli_end(&line, cli_debug(&line, &request, breaks, count));

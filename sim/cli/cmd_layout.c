@@ -25,6 +25,7 @@ static const cli_option options[] = {
     {"machine", 'm', "NAME|FILE",
      "of two shapes: which prices the move; " TS_MACHINE_DEFAULT " when not given. Of TYPE[DIMS] alone: "
      "with the layout that the machine's compiler gives it"},
+    {"exact", 0, NULL, "of two shapes: simulate every access of the move: slower"},
     CLI_SET_OPTION,
     CLI_MESH_OPTIONS,
     CLI_MEMORY_OPTION,
@@ -202,6 +203,7 @@ static bool price_pair(ts_error *err, const cli_line *line, ts_layout_pair *pair
     ts_error refused = {0};
     ts_transfer_request request = {.machine = cli_machine(err, line),
                                    .prices = ts_prices_new(line->arena),
+                                   .exact = cli_value(line, "exact") != NULL,
                                    .src = {.shape = pair->shapes[0], .at = TS_TRANSFER_ANYWHERE},
                                    .dst = {.shape = pair->shapes[1], .at = TS_TRANSFER_ANYWHERE}};
     ts_transfer_study *study = TS_NEW(line->arena, ts_transfer_study);

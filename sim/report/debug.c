@@ -73,14 +73,16 @@ void ts_report_where(const ts_session *session, ts_text *out) {
     ts_session_state state;
     char number[32];
     ts_session_look(session, &state);
+    const char *about = state.estimated ? "~" : "";
     if (ts_session_device(session) >= 0)
         ts_text_add(out, "device %lld, ", (long long)ts_session_device(session));
     if (program->code.cores > 1) ts_text_add(out, "core %d, ", ts_session_followed(session));
     if (state.bundle < 0) {
-        ts_text_add(out, "cycle %s: the program has ended\n", ts_text_group_digits(number, state.cycle));
+        ts_text_add(out, "cycle %s%s: the program has ended\n", about,
+                    ts_text_group_digits(number, state.cycle));
         return;
     }
-    ts_text_add(out, "cycle %s, ", ts_text_group_digits(number, state.cycle));
+    ts_text_add(out, "cycle %s%s, ", about, ts_text_group_digits(number, state.cycle));
     ts_program_print_location(program, ts_program_source(program, state.bundle),
                               ts_program_line(program, state.bundle), out);
     ts_text_add(out, ": ");

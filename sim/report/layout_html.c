@@ -5,6 +5,7 @@
 #include "transfer_private.h"
 #include "report/layout.h"
 #include "report/layout_pair.h"
+#include "report/machine.h"
 
 static void add_facts(const ts_shape *shape, page *p) {
     ts_arena *arena = p->out->arena;
@@ -79,6 +80,7 @@ void ts_report_layout_pair_html(ts_arena *arena, const ts_layout_pair *pair, ts_
     add_image(arena, 2, pair->shapes, &p);
     if (pair->study) {
         report_transfer_sections(pair->study, &p);
+        if (pair->study->cost.estimated) page_paragraph(&p, "Cycles are %s.", REPORT_ESTIMATED);
     } else {
         page_section(&p, "From the first to the second");
         page_paragraph(&p, "Cannot be priced: %s.", pair->why);

@@ -250,6 +250,7 @@ void ts_session_look(const ts_session *session, ts_session_state *state) {
     ts_core_counters counters;
     ts_core_count(core, &counters);
     *state = (ts_session_state){.cycle = next == INT64_MAX ? own->last_cycle : next,
+                                .estimated = ts_chip_is_estimated(session->parts.chip),
                                 .bundle = ts_core_halted(core) ? -1 : ts_core_bundle(core),
                                 .waits = !ts_core_halted(core) && next == INT64_MAX,
                                 .stall = own->stall,

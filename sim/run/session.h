@@ -27,6 +27,7 @@ void ts_session_follow(ts_session *session, int core);
 /* Where it stands: the bundle that issues next, and since it could have issued, for what it has stalled. */
 typedef struct {
     int64_t cycle;
+    bool estimated; /* so far, not every access of every channel was simulated */
     int bundle; /* -1: the core has come to its end */
     bool waits; /* for a semaphore or the DMA engine, now */
     int stall;  /* why the last bundle stalled; -1: it did not */

@@ -34,7 +34,7 @@ SEND, CAME, LAST = LINE["dma y <- x, sent, came device=s2"], LINE["wait came"], 
 def debug(*commands, words=MESH, code=0, program="ring.tsim", breaks=()):
     """(stdout, stderr) as lines, without the line that says where it stands at first, where no place was given."""
     places = [word for place in breaks for word in ("--break", str(place))]
-    found, out, err = run("debug", HERE / program, *words, *places, stdin="".join(c + "\n" for c in commands))
+    found, out, err = run("debug", HERE / program, "--exact", *words, *places, stdin="".join(c + "\n" for c in commands))
     assert found == code, (found, out, err)
     return [line for line in out.split("\n")[0 if breaks else 1:-1] if not line.startswith("it stalled")], err
 

@@ -49,6 +49,20 @@ def as_json():
 
 
 @test
+def exact():
+    """As tilesim dma has it: simulated access by access, without a mark."""
+    pair = "f32[5000,5000]{1,0:T(8,128)}", "f32[5000,5000]{1,0}"
+    for words, mark in (((), "~"), (("--exact",), "")):
+        price = expect_json(["layout", *pair, *words])["transfer"]
+        other = expect_json(["dma", *pair, "--alone", *words])
+        assert (price["cycles"], price["estimated"]) == (other["cycles"], mark == "~"), (price, other["cycles"])
+        assert re.search(rf"^time +{mark}[0-9]", expect(["layout", *pair, *words]), re.M)
+        with tempfile.TemporaryDirectory() as folder:
+            expect(["layout", *pair, *words, "--html", Path(folder, "a.html")], out=None)
+            assert ("Cycles are ~ sampled" in Path(folder, "a.html").read_text()) == (mark == "~")
+
+
+@test
 def without_a_price():
     warps = "f32[8,16] S[(8,2,4,2):(4@lane,1@warp,1@lane,1@reg)] + R[2:4@warp] + 5@warp"
     out = expect(["layout", warps, "f32[8,16]"])

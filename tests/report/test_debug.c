@@ -65,7 +65,7 @@ static void where_it_stands(void **state) {
                  "x, in[1]\n",
                  ts_report_source, session, 1);
     go((ts_session_goal){.bundles = INT64_MAX, .until = 20});
-    ASSERT_SHOWN("cycle 20, line 8: wait in[1]\nit waits for a semaphore or the DMA engine\n",
+    ASSERT_SHOWN("cycle ~20, line 8: wait in[1]\nit waits for a semaphore or the DMA engine\n",
                  ts_report_where, session);
     ASSERT_SHOWN("s3 = -7\nthe others are 0\n", ts_report_scalars, session);
     ASSERT_SHOWN("line 7: dma y[8:+8, 0:+128] <- x[0:+8, 0:+128], in[1], issued at cycle 1\n",
@@ -81,7 +81,7 @@ static void where_it_stands(void **state) {
     ASSERT_SHOWN("the program has ended\n", ts_report_source, session, 1);
     ts_session_state state_at_end;
     ts_session_look(session, &state_at_end);
-    ASSERT_SHOWN(ts_text_format(arena, "cycle %d: the program has ended\n", (int)state_at_end.cycle),
+    ASSERT_SHOWN(ts_text_format(arena, "cycle ~%d: the program has ended\n", (int)state_at_end.cycle),
                  ts_report_where, session);
     ASSERT_SHOWN("ROWS = 8\n", ts_report_param, &request.built->params[0]);
     ASSERT_SHOWN("HALF = 0.5\n", ts_report_param, &request.built->params[1]);
