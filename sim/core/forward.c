@@ -33,7 +33,7 @@ typedef struct {
 typedef struct {
     int end;
     int sreg_count;
-    int *sregs; /* that it reads or writes */
+    int *sregs; /* that it reads or writes; NULL until it is first looked at */
     int oldest;
     passage passages[PASSAGES];
 } inner_loop;
@@ -80,25 +80,18 @@ static bool can_pass(const ts_core *core, const core_op *op) {
     }
 }
 
-/* Can it be gone round? */
-static bool is_loop(const ts_core *core, int head, int end, bool *moves) {
-    *moves = false;
-    for (int b = head; b <= end; b++) {
-        const core_bundle *bundle = &core->bundles[b];
-        for (int i = 0; i < bundle->op_count; i++)
-            if (!can_pass(core, &bundle->ops[i])) return false;
-        *moves = *moves || bundle->starts_dma;
-    }
+static bool can_pass_all(const ts_core *core, const core_bundle *bundle) {
+    for (int i = 0; i < bundle->op_count; i++)
+        if (!can_pass(core, &bundle->ops[i])) return false;
     return true;
 }
 
-static inner_loop *inner_loop_new(ts_arena *arena, const ts_core *core, int head, int end) {
+static void find_sregs(const ts_core *core, int head, inner_loop *inner) {
+    ts_arena *arena = core->forward->arena;
     int count = sregs_of(core);
     bool *used = TS_NEW_ARRAY(arena, bool, count);
-    inner_loop *inner = TS_NEW(arena, inner_loop);
-    inner->end = end;
     inner->sregs = TS_NEW_ARRAY(arena, int, count);
-    for (int b = head; b <= end; b++) {
+    for (int b = head; b <= inner->end; b++) {
         const core_bundle *bundle = &core->bundles[b];
         for (int i = 0; i < bundle->read_count; i++)
             if (bundle->reads[i] < count) used[bundle->reads[i]] = true;
@@ -111,15 +104,22 @@ static inner_loop *inner_loop_new(ts_arena *arena, const ts_core *core, int head
         inner->passages[i].before = TS_NEW_ARRAY(arena, uint32_t, inner->sreg_count);
         inner->passages[i].after = TS_NEW_ARRAY(arena, uint32_t, inner->sreg_count);
     }
-    return inner;
 }
 
-static void add_loop(ts_arena *arena, const ts_core *core, int end) {
-    const core_op *branch = core_branch_of(&core->bundles[end]);
-    bool moves;
-    if (!branch || branch->target > end || !is_loop(core, branch->target, end, &moves)) return;
-    core->forward->loops[end] = moves;
-    if (!moves) core->forward->inner[branch->target] = inner_loop_new(arena, core, branch->target, end);
+/* Loops that can be gone round: all of it can be passed. */
+static void find_loops(ts_core *core) {
+    core_forward *forward = core->forward;
+    int first = 0, last_dma = -1; /* the bundles from `first` on can be passed */
+    for (int end = 0; end < core->bundle_count; end++) {
+        const core_op *branch = core_branch_of(&core->bundles[end]);
+        if (!can_pass_all(core, &core->bundles[end])) first = end + 1;
+        if (core->bundles[end].starts_dma) last_dma = end;
+        if (!branch || branch->target > end || branch->target < first) continue;
+        forward->loops[end] = last_dma >= branch->target;
+        if (forward->loops[end]) continue;
+        inner_loop *inner = forward->inner[branch->target] = TS_NEW(forward->arena, inner_loop);
+        inner->end = end;
+    }
 }
 
 static bool is_idle(const core_bundle *bundle) {
@@ -163,10 +163,8 @@ void core_forward_new(ts_arena *arena, ts_core *core) {
     forward->loops = TS_NEW_ARRAY(arena, bool, core->bundle_count);
     forward->is_idle = TS_NEW_ARRAY(arena, bool, core->bundle_count);
     forward->inner = TS_NEW_ARRAY(arena, inner_loop *, core->bundle_count);
-    for (int i = 0; i < core->bundle_count; i++) {
-        add_loop(arena, core, i);
-        forward->is_idle[i] = is_idle(&core->bundles[i]);
-    }
+    find_loops(core);
+    for (int i = 0; i < core->bundle_count; i++) forward->is_idle[i] = is_idle(&core->bundles[i]);
     make_residues(arena, core, forward);
     forward->sregs = TS_NEW_ARRAY(arena, uint32_t, core->setup.config->limits.sregs);
     int64_t **counts[] = {&forward->before.issues, &forward->before.stall_cycles,
@@ -292,6 +290,7 @@ static int pass_anew(iteration *it, int head, const inner_loop *inner, passage *
 }
 
 static int pass_inner(iteration *it, int head, inner_loop *inner) {
+    if (!inner->sregs) find_sregs(it->core, head, inner);
     for (int k = 0; k < PASSAGES; k++) {
         const passage *p = &inner->passages[k];
         if (p->bundles == 0 || p->bundles > it->bundles || !is_from(it->core, inner, p->before)) continue;

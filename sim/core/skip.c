@@ -68,15 +68,23 @@ static bool is_scalar(const core_op *op) {
 
 typedef bool (*op_test)(const core_op *op);
 
-static bool is_body(const ts_core *core, int head, int end, op_test may) {
-    for (int b = head; b <= end; b++) {
-        const core_bundle *bundle = &core->bundles[b];
-        const core_op *branch = core_branch_of(bundle);
-        for (int i = 0; i < bundle->op_count; i++)
-            if (&bundle->ops[i] != branch && !may(&bundle->ops[i])) return false;
-        if ((branch != NULL) != (b == end)) return false;
-    }
+/* But for a branch. */
+static bool may_all(const core_bundle *bundle, op_test may) {
+    const core_op *branch = core_branch_of(bundle);
+    for (int i = 0; i < bundle->op_count; i++)
+        if (&bundle->ops[i] != branch && !may(&bundle->ops[i])) return false;
     return true;
+}
+
+/* Those without another branch. */
+static void find_bodies(const ts_core *core, op_test may) {
+    int first = 0; /* the bundles from here on may all be in one */
+    for (int end = 0; end < core->bundle_count; end++) {
+        const core_op *branch = core_branch_of(&core->bundles[end]);
+        bool good = may_all(&core->bundles[end], may);
+        core->skip->bodies[end] = good && branch && branch->target <= end && branch->target >= first;
+        if (!good || branch) first = end + 1;
+    }
 }
 
 void core_skip_new(ts_arena *arena, ts_core *core) {
@@ -90,11 +98,8 @@ void core_skip_new(ts_arena *arena, ts_core *core) {
     room += core_mxus_state(core, NULL);
     skip->head = -1;
     skip->bodies = TS_NEW_ARRAY(arena, bool, core->bundle_count);
-    for (int i = 0; i < core->bundle_count; i++) {
-        const core_op *branch = core_branch_of(&core->bundles[i]);
-        skip->bodies[i] = branch && branch->target <= i && is_body(core, branch->target, i, may);
-        ops += core->bundles[i].op_count;
-    }
+    find_bodies(core, may);
+    for (int i = 0; i < core->bundle_count; i++) ops += core->bundles[i].op_count;
     skip->before.issues = TS_NEW_ARRAY(arena, int64_t, core->bundle_count);
     skip->before.stall_cycles = TS_NEW_ARRAY(arena, int64_t, core->bundle_count);
     skip->before.sregs = TS_NEW_ARRAY(arena, uint32_t, limits->sregs);

@@ -106,10 +106,7 @@ static void go_on(assembler *as, const token *begin, const token **at, const tok
 }
 
 static bool assemble_block(assembler *as, const token *at, const token *stop) {
-    if (as->blocks == BLOCKS_MAX) {
-        TOKEN_ERROR(as->err, at, "blocks are nested over %d deep", BLOCKS_MAX);
-        return give_up(as);
-    }
+    if (as->blocks == BLOCKS_MAX) return refuse_depth(as, at);
     int outer = as->outer_region;
     as->blocks++;
     as->outer_region = as->named_region;

@@ -134,6 +134,8 @@ bool opens_block(const token *word);
 typedef enum { END_ONLY, END_OR_ELSE } block_end;
 /* The .end (or .else) of the block whose directive is `word`; NULL and an error when there is none. */
 const token *find_end(assembler *as, const token *word, const token *at, const token *stop, block_end end);
+/* The blocks at `at` are more than may be in one another. Returns false. */
+bool refuse_depth(assembler *as, const token *at);
 bool run_in_scope(assembler *as, scope *names, const token *at, const token *stop);
 /* Counts work that a program's text repeats, so that no text runs forever. */
 bool count_work(assembler *as, const token *location, int amount);

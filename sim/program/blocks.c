@@ -15,6 +15,11 @@ bool opens_block(const token *at) {
            token_is_name(at, ".if");
 }
 
+bool refuse_depth(assembler *as, const token *at) {
+    TOKEN_ERROR(as->err, at, "blocks are nested over %d deep", BLOCKS_MAX);
+    return give_up(as);
+}
+
 const token *find_end(assembler *as, const token *word, const token *at, const token *stop, block_end end) {
     int depth = 0;
     for (; at < stop; at++) {
@@ -22,6 +27,10 @@ const token *find_end(assembler *as, const token *word, const token *at, const t
         if (depth == 0 && (token_is_name(at, ".end") || (end == END_OR_ELSE && token_is_name(at, ".else"))))
             return at;
         depth += opens_block(at) - token_is_name(at, ".end");
+        if (as->blocks + depth >= BLOCKS_MAX) { /* else each block would look through all that it holds */
+            refuse_depth(as, at);
+            return NULL;
+        }
     }
     TOKEN_ERROR(as->err, word, "%.*s has no .end", (int)word->length, word->text);
     give_up(as);

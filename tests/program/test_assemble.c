@@ -712,7 +712,7 @@ static void test_deep_blocks(void **state) {
         strcat(text, "nop\n");
         for (int i = 0; i < depth; i++) strcat(text, ".end\n");
         assemble(text, NULL, 0, result, sizeof(result));
-        const char *expect = "a.tsim:512:6: error: blocks are nested over 512 deep\n.if 1\n     ^\n";
+        const char *expect = "a.tsim:512:1: error: blocks are nested over 512 deep\n.if 1\n^\n";
         assert_string_equal(result, depth == 511 ? "    nop\n" : expect);
     }
 }
