@@ -48,7 +48,8 @@ static extents large_block(const ts_machine *machine) {
 /* Blocks of `b`; below twice so many the whole product runs. */
 static bool run_product(ts_error *err, predict_program *k, const ts_work_product *p, extents b, int tanh,
                         double *us) {
-    ts_timed_define(&k->run, "M", p->m < b.m ? p->m : b.m);
+    bool whole = k->by->exact || p->m <= b.m;
+    ts_timed_define(&k->run, "M", whole ? p->m : b.m);
     ts_timed_define(&k->run, "K", p->k);
     bool few = b.m < pass_of(k->run.machine).m && (p->m > b.m || p->n > b.n || p->k > b.k);
     ts_timed_define(&k->run, "BM", k->run.program == matmul && few ? tall(k->run.machine) : b.m);
@@ -60,7 +61,7 @@ static bool run_product(ts_error *err, predict_program *k, const ts_work_product
                         p->out_bytes > 2 ? 4 : 2); /* a sum that is reduced at once: the store is hidden */
     }
     int64_t rows = ts_round_up(p->m, 128), columns = ts_round_up(p->n, pass_of(k->run.machine).n);
-    int64_t n = p->m <= b.m ? p->n : ts_ceil_div(rows * columns, b.m); /* all blocks, side by side */
+    int64_t n = whole ? p->n : ts_ceil_div(rows * columns, b.m); /* all blocks, side by side */
     return predict_run_blocks(err, k, (predict_series){"N", b.n, n, p->k >= 4 * b.k ? 1 : 4},
                               us); /* with few steps, stores decide */
 }

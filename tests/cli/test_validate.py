@@ -149,6 +149,11 @@ def what_is_estimated_is_marked():
         after = [result["figures"][0]["after"] for result in (quick, exact)]
         assert abs(after[0] / after[1] - 1) < 0.02, after
         assert "\ntimes      ~ sampled" in expect(words) and "~" not in expect([*words, "--exact"])
+        # Products as they are, not their blocks side by side, which are more bytes.
+        table.write_text(HEADER + "a,v5e,gemm,M=N=K=4096,1,ms,\n")
+        words = ["validate", "--data", table, "-m", "tpu-v5e", "--set", "memories.hbm.capacity=128 MiB", "--json"]
+        row, quick = (json.loads(expect([*words, *more]))["rows"][0] for more in (["--exact"], []))
+        assert not row["estimated"] and abs(quick["simulated_us"] / row["simulated_us"] - 1) < 0.01, (row, quick)
     expect(["validate", "hbm", "--exact"], 2, "", "tilesim validate: error: --exact does not go with hbm\n"
            "`tilesim validate --help` shows how it is used\n")
 
