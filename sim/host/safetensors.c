@@ -3,12 +3,14 @@
 
 #include <cjson/cJSON.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
+#include "base/number.h"
 
 enum { LENGTH_BYTES = 8, HEADER_LIMIT = 16 << 20 };
 
@@ -124,7 +126,7 @@ static bool find_fields(const reader *in, const cJSON *item, const cJSON *fields
     for (const cJSON *field = item->child; field; field = field->next) {
         int key = 0;
         while (key < KEYS && strcmp(keys[key], field->string) != 0) key++;
-        if (key == KEYS) return refuse(in, "unknown key '%.40s'", field->string);
+        if (key == KEYS) continue; /* of a later version of the format, or somebody's own */
         if (fields[key]) return refuse(in, "a second key '%s'", keys[key]);
         fields[key] = field;
     }
@@ -142,23 +144,35 @@ static bool stored_bytes(const reader *in, ts_safetensor *out) {
     return bits % 8 == 0 || refuse(in, "its elements do not fill whole bytes");
 }
 
-/* {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, each key once and no other. */
-static bool read_tensor(const reader *in, const cJSON *item, uint64_t data_bytes, ts_safetensor *out) {
+/* As the header has it. */
+typedef struct {
+    ts_safetensor tensor;
+    int64_t end; /* of its data */
+    size_t number;
+} entry;
+
+/* {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]} */
+static bool read_entry(const reader *in, const cJSON *item, entry *out) {
     const cJSON *fields[KEYS] = {NULL};
-    int64_t begin = 0, end = 0;
-    if (!find_fields(in, item, fields) || !read_type(in, fields[DTYPE], out) ||
-        !read_shape(in, fields[SHAPE], &out->array) || !read_offsets(in, fields[OFFSETS], &begin, &end))
+    int64_t begin = 0;
+    if (!find_fields(in, item, fields) || !read_type(in, fields[DTYPE], &out->tensor) ||
+        !read_shape(in, fields[SHAPE], &out->tensor.array) ||
+        !read_offsets(in, fields[OFFSETS], &begin, &out->end))
         return false;
+    out->tensor.offset = (uint64_t)begin;
+    return true;
+}
+
+static bool check_entry(const reader *in, entry *e, uint64_t data_bytes) {
+    int64_t begin = (int64_t)e->tensor.offset, end = e->end;
     if (end < begin || (uint64_t)end > data_bytes)
         return refuse(in,
                       "data_offsets [%" PRId64 ", %" PRId64 "] are not inside the %" PRIu64 " bytes of data",
                       begin, end, data_bytes);
-    if (!stored_bytes(in, out)) return false;
-    if (out->array.length != (size_t)(end - begin))
-        return refuse(in, "data_offsets span %" PRId64 " bytes, but its shape needs %zu", end - begin,
-                      out->array.length);
-    out->offset = (uint64_t)begin;
-    return true;
+    if (!stored_bytes(in, &e->tensor)) return false;
+    return e->tensor.array.length == (size_t)(end - begin) ||
+           refuse(in, "data_offsets span %" PRId64 " bytes, but its shape needs %zu", end - begin,
+                  e->tensor.array.length);
 }
 
 static int by_offset(const void *left, const void *right) {
@@ -168,14 +182,26 @@ static int by_offset(const void *left, const void *right) {
     return strcmp(a->name, b->name);
 }
 
-static bool check_names(ts_error *err, ts_arena *arena, const char *file, const ts_safetensors_index *index) {
-    const char **names = TS_NEW_ARRAY(arena, const char *, index->count + 1);
-    for (size_t i = 0; i < index->count; i++) names[i] = index->tensors[i].name;
-    qsort(names, index->count, sizeof *names, ts_text_order);
-    for (size_t i = 1; i < index->count; i++)
-        if (strcmp(names[i - 1], names[i]) == 0)
-            return ts_error_set(err, TS_ERROR_INPUT, "%s: a second tensor '%s'", file, names[i]);
-    return true;
+static int by_name(const void *left, const void *right) {
+    const entry *a = left, *b = right;
+    int order = strcmp(a->tensor.name, b->tensor.name);
+    return order != 0 ? order : ts_order((int64_t)a->number, (int64_t)b->number);
+}
+
+static int by_number(const void *left, const void *right) {
+    const entry *a = left, *b = right;
+    return ts_order((int64_t)a->number, (int64_t)b->number);
+}
+
+/* Of those of one name the last; returns how many are left. */
+static size_t drop_repeated(entry *entries, size_t count) {
+    size_t kept = 0;
+    if (count > 0) qsort(entries, count, sizeof *entries, by_name);
+    for (size_t i = 0; i < count; i++)
+        if (i + 1 == count || strcmp(entries[i].tensor.name, entries[i + 1].tensor.name) != 0)
+            entries[kept++] = entries[i];
+    if (kept > 0) qsort(entries, kept, sizeof *entries, by_number);
+    return kept;
 }
 
 /* The tensors, in the order of their data, must cover it without a hole. */
@@ -197,31 +223,50 @@ static bool check_cover(ts_error *err, const char *file, uint64_t data_bytes,
                         data_bytes - at);
 }
 
-/* Free text for people, by name. */
+/* Free text for people, by name; or none. */
 static bool check_metadata(ts_error *err, const char *file, const cJSON *metadata) {
-    bool good = cJSON_IsObject(metadata);
+    bool good = cJSON_IsObject(metadata) || cJSON_IsNull(metadata);
     for (const cJSON *item = metadata->child; good && item; item = item->next) good = cJSON_IsString(item);
     return good ||
            ts_error_set(err, TS_ERROR_INPUT, "%s: expected an object of strings in '%s'", file, metadata_key);
+}
+
+/* Of all members of the header. */
+static bool read_entries(ts_error *err, ts_arena *arena, const char *file, const cJSON *root, entry *entries,
+                         size_t *count) {
+    bool has_metadata = false;
+    for (const cJSON *item = root->child; item; item = item->next) {
+        if (strcmp(item->string, metadata_key) == 0) {
+            if (has_metadata)
+                return ts_error_set(err, TS_ERROR_INPUT, "%s: a second '%s'", file, metadata_key);
+            has_metadata = true;
+            if (!check_metadata(err, file, item)) return false;
+            continue;
+        }
+        entry *e = &entries[*count];
+        e->number = (*count)++;
+        e->tensor.name = ts_arena_copy_text(arena, item->string, strlen(item->string));
+        const reader in = {err, file, e->tensor.name};
+        if (!read_entry(&in, item, e)) return false;
+    }
+    return true;
 }
 
 static bool read_tensors(ts_error *err, ts_arena *arena, const char *file, const cJSON *root,
                          uint64_t data_bytes, ts_safetensors_index *index) {
     if (!cJSON_IsObject(root))
         return ts_error_set(err, TS_ERROR_INPUT, "%s: the header is not a JSON object", file);
-    index->tensors = TS_NEW_ARRAY(arena, ts_safetensor, cJSON_GetArraySize(root));
-    for (const cJSON *item = root->child; item; item = item->next) {
-        if (strcmp(item->string, metadata_key) == 0) {
-            if (!check_metadata(err, file, item)) return false;
-            continue;
-        }
-        ts_safetensor *tensor = &index->tensors[index->count++];
-        tensor->name = ts_arena_copy_text(arena, item->string, strlen(item->string));
-        const reader in = {err, file, tensor->name};
-        if (!read_tensor(&in, item, data_bytes, tensor)) return false;
+    entry *entries = TS_NEW_ARRAY(arena, entry, cJSON_GetArraySize(root));
+    if (!read_entries(err, arena, file, root, entries, &index->count)) return false;
+    index->count = drop_repeated(entries, index->count);
+    index->tensors = TS_NEW_ARRAY(arena, ts_safetensor, index->count);
+    for (size_t i = 0; i < index->count; i++) {
+        const reader in = {err, file, entries[i].tensor.name};
+        if (!check_entry(&in, &entries[i], data_bytes)) return false;
+        index->tensors[i] = entries[i].tensor;
     }
     if (index->count > 0) qsort(index->tensors, index->count, sizeof *index->tensors, by_offset);
-    return check_names(err, arena, file, index) && check_cover(err, file, data_bytes, index);
+    return check_cover(err, file, data_bytes, index);
 }
 
 /* Of the character of UTF-8 at `at`; 0: it is none, or a control character. */
@@ -247,11 +292,18 @@ static size_t string_end(ts_error *err, const ts_source *header, size_t at, bool
     return at + 1;
 }
 
-static bool is_metadata_key(const ts_source *header, size_t at) {
-    size_t length = sizeof metadata_key - 1;
+/* The string at `at`, as it is written. */
+static bool is_string(const ts_source *header, size_t at, const char *string) {
+    size_t length = strlen(string);
     const char *text = header->text + at;
-    return header->length - at > length + 1 && memcmp(text + 1, metadata_key, length) == 0 &&
+    return header->length - at > length + 1 && memcmp(text + 1, string, length) == 0 &&
            text[length + 1] == '"';
+}
+
+/* Of a tensor, whose numbers are integers; what has escapes may be one. */
+static bool has_integers(const ts_source *header, size_t at, size_t end) {
+    return is_string(header, at, "shape") || is_string(header, at, "data_offsets") ||
+           memchr(header->text + at, '\\', end - at) != NULL;
 }
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
@@ -263,29 +315,68 @@ static bool is_integer(const char *text, size_t length) {
     return at == length && length > sign && (text[sign] != '0' || length == 1);
 }
 
-/* What the format asks for and cJSON does not tell of: an object from the first byte, only integers, UTF-8, and
+static size_t digits_at(const char *text, size_t length, size_t at) {
+    size_t end = at;
+    while (end < length && ts_is_digit(text[end])) end++;
+    return end - at;
+}
+
+/* As JSON has numbers, and a double. */
+static bool is_number(const char *text, size_t length) {
+    char copy[64]; /* cJSON takes no longer ones */
+    size_t at = text[0] == '-', whole = digits_at(text, length, at);
+    bool good = whole > 0 && (text[at] != '0' || whole == 1);
+    at += whole;
+    if (at < length && text[at] == '.') {
+        size_t part = digits_at(text, length, at + 1);
+        good = good && part > 0;
+        at += 1 + part;
+    }
+    if (at < length && (text[at] == 'e' || text[at] == 'E')) {
+        at += at + 1 < length && (text[at + 1] == '+' || text[at + 1] == '-') ? 2 : 1;
+        size_t exponent = digits_at(text, length, at);
+        good = good && exponent > 0;
+        at += exponent;
+    }
+    if (!good || at != length || length >= sizeof copy) return false;
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    return isfinite(strtod(copy, NULL));
+}
+
+/* The end of the number at `at`; 0: it is none, or no integer where it is to be one. */
+static size_t number_end(ts_error *err, const ts_source *header, size_t at, bool integer) {
+    const char *text = header->text + at;
+    size_t end = at + 1, length;
+    while (end < header->length && memchr("0123456789.eE+-", header->text[end], 15)) end++;
+    length = end - at;
+    if (integer ? is_integer(text, length) : is_number(text, length)) return end;
+    return ts_error_at(err, TS_ERROR_INPUT, header, at, "found %.*s, expected %s",
+                       length > 40 ? 40 : (int)length, text, integer ? "an integer" : "a number");
+}
+
+/* What the format asks for and cJSON does not tell of: an object from the first byte, numbers as they may be, UTF-8, and
  * JSON's own blanks. Also that nothing nests deep, before it is read. */
 static bool check_text(ts_error *err, const ts_source *header) {
-    enum { DEPTH = 64 };
+    enum { DEPTH = 127 }; /* serde_json's */
     if (header->length == 0 || header->text[0] != '{')
         return ts_error_at(err, TS_ERROR_INPUT, header, 0, "the header does not begin with '{'");
     int64_t depth = 0;
     bool kept = true; /* the metadata's strings are not */
+    bool integer = false;
     for (size_t at = 0, next; at < header->length; at = next) {
         const char *text = header->text + at;
-        if (*text == '"' && depth == 1) kept = !is_metadata_key(header, at);
-        next = *text == '"' ? string_end(err, header, at, kept) : at + 1;
+        if (*text == '"' && depth == 1) kept = !is_string(header, at, metadata_key);
+        next = *text == '"'                         ? string_end(err, header, at, kept)
+               : *text == '-' || ts_is_digit(*text) ? number_end(err, header, at, integer)
+                                                    : at + 1;
         if (next == 0) return false;
+        if (*text == '"' && depth == 2) integer = has_integers(header, at, next);
         if (depth > 0 && (unsigned char)*text < ' ' && !is_blank(*text))
             return ts_error_at(err, TS_ERROR_INPUT, header, at, "the header is not valid JSON");
         depth += (*text == '{' || *text == '[') - (*text == '}' || *text == ']');
         if (depth > DEPTH)
             return ts_error_at(err, TS_ERROR_INPUT, header, at, "nested more than %d deep", DEPTH);
-        if (*text != '-' && !ts_is_digit(*text)) continue;
-        while (next < header->length && memchr("0123456789.eE+-", header->text[next], 15)) next++;
-        if (!is_integer(text, next - at))
-            return ts_error_at(err, TS_ERROR_INPUT, header, at, "found %.*s, expected an integer",
-                               next - at > 40 ? 40 : (int)(next - at), text);
     }
     return true;
 }

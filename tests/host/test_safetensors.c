@@ -37,8 +37,9 @@ static const char *show(ts_arena *arena, const ts_safetensors_index *index) {
     return text.bytes;
 }
 
-#define A "\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}"
-#define B "\"b\":{\"dtype\":\"BF16\",\"shape\":[1,2],\"data_offsets\":[8,12]}"
+#define ONE(fields) "{\"a\":{" fields "}}"
+#define A           "\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}"
+#define B           "\"b\":{\"dtype\":\"BF16\",\"shape\":[1,2],\"data_offsets\":[8,12]}"
 static const struct {
     const char *header;
     uint64_t data_bytes;
@@ -55,6 +56,14 @@ static const struct {
      "\"q\":{\"dtype\":\"F6_E2M3\",\"shape\":[12],\"data_offsets\":[3,12]},"
      "\"r\":{\"dtype\":\"F6_E3M2\",\"shape\":[0],\"data_offsets\":[12,12]}}",
      12, "p: f4e2m1fn[2,3] at 0, q: f6e2m3fn[12] at 3, r: f6e3m2fn[0] at 12"},
+    {"{\"__metadata__\":null," A "}", 8, "a: f32[2] at 0"},
+    {"{\"__metadata__\":{\"x\":\"1\",\"x\":\"2\"}," A "}", 8, "a: f32[2] at 0"},
+    {ONE("\"x\":{\"y\":[1,2.5e-1,-0,null,true,\"\"]},\"dtype\":\"F32\",\"x\":1.5,\"shape\":[2],\"data_"
+         "offsets\":[0,8]"),
+     8, "a: f32[2] at 0"},
+    {"{" A "," A "}", 8, "a: f32[2] at 0"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[9],\"data_offsets\":[90,1]}," B "," A "}", 12,
+     "a: f32[2] at 0, b: bf16[1,2] at 8"},
     {"{\"s\":{\"dtype\":\"BOOL\",\"shape\":[],\"data_offsets\":[0,1]}}", 1, "s: pred[] at 0"},
 };
 
@@ -76,8 +85,7 @@ static void good_headers(void **state) {
     "BOOL, U8, I8, F8_E5M2, F8_E4M3, F8_E8M0, F8_E4M3FNUZ, F8_E5M2FNUZ, I16, U16, F16, BF16, I32, U32, "     \
     "F32, "                                                                                                  \
     "F64, I64, U64 or C64"
-#define NESTED      "[[[[[[[[[[[[[[[["
-#define ONE(fields) "{\"a\":{" fields "}}"
+#define NESTED "[[[[[[[[[[[[[[[["
 static const struct {
     const char *header;
     uint64_t data_bytes;
@@ -87,7 +95,8 @@ static const struct {
     {"", 0, 1, "the header does not begin with '{'"},
     {" {" A "}", 8, 1, "the header does not begin with '{'"},
     {"{\"a\":{]}", 0, 8, "the header is not valid JSON"},
-    {"{\"a\":" NESTED NESTED NESTED NESTED "[", 0, 69, "nested more than 64 deep"},
+    {"{\"a\":" NESTED NESTED NESTED NESTED NESTED NESTED NESTED NESTED "[", 0, 132,
+     "nested more than 127 deep"},
     {"{\"[{[{[{\\\"[[2.0\":" NESTED "}", 0, 34, "the header is not valid JSON"},
     {"{" A "} x", 8, 56, "text behind the header, expected only spaces"},
     {"[]", 0, 1, "the header does not begin with '{'"},
@@ -112,7 +121,13 @@ static const struct {
     {ONE("\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0]"), 8, 0,
      "m: tensor 'a': expected two integers in 'data_offsets'"},
     {ONE("\"dtype\":\"F32\",\"dtype\":\"F32\""), 8, 0, "m: tensor 'a': a second key 'dtype'"},
-    {ONE("\"type\":\"F32\""), 8, 0, "m: tensor 'a': unknown key 'type'"},
+    {ONE("\"type\":\"F32\""), 8, 0, "m: tensor 'a': expected a string 'dtype'"},
+    {ONE("\"x\":01"), 8, 11, "found 01, expected a number"},
+    {ONE("\"x\":1."), 8, 11, "found 1., expected a number"},
+    {ONE("\"x\":1e"), 8, 11, "found 1e, expected a number"},
+    {ONE("\"x\":-"), 8, 11, "found -, expected a number"},
+    {ONE("\"x\":1e999"), 8, 11, "found 1e999, expected a number"},
+    {ONE("\"x\":\"\\u0000\""), 8, 12, "a NUL in a string"},
     {ONE("\"dtype\":\"BF61\",\"shape\":[2],\"data_offsets\":[0,8]"), 8, 0,
      "m: tensor 'a': unknown dtype 'BF61'; did you mean 'BF16'?"},
     {ONE("\"dtype\":\"quaternion\",\"shape\":[2],\"data_offsets\":[0,8]"), 8, 0,
@@ -146,7 +161,12 @@ static const struct {
      "m: tensor 'a': data_offsets span 8 bytes, but its shape needs 12"},
     {ONE("\"dtype\":\"F32\",\"shape\":[4294967296,4294967296],\"data_offsets\":[0,8]"), 8, 0,
      "m: the dims multiply to more than 2^63 - 1 bytes"},
-    {"{" A "," A "}", 8, 0, "m: a second tensor 'a'"},
+    {"{\"a\":{\"dtype\":\"X\",\"shape\":[2],\"data_offsets\":[0,8]}," A "}", 8, 0,
+     "m: tensor 'a': unknown dtype 'X', expected " DTYPES},
+    {"{" A "," B ",\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[12,14]}}", 14, 0,
+     "m: tensor 'b': 8 bytes of data in front of it belong to no tensor"},
+    {"{\"__metadata__\":null,\"__metadata__\":{}," A "}", 8, 0, "m: a second '__metadata__'"},
+    {"{\"__metadata__\":{\"x\":null}," A "}", 8, 0, "m: expected an object of strings in '__metadata__'"},
     {"{" A ",\"c\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[6,8]}}", 8, 0,
      "m: tensor 'c': its data overlaps that of 'a'"},
     {"{" B "}", 12, 0, "m: tensor 'b': 8 bytes of data in front of it belong to no tensor"},
@@ -186,7 +206,7 @@ static void deep_json_is_refused(void **state) {
     for (int i = 0; i < 100000; i++) ts_text_add_char(&text, '[');
     ts_source header = {"m", text.bytes, text.length};
     assert_false(ts_safetensors_parse(&err, arena, &header, 0, &index));
-    assert_string_equal(err.message, "nested more than 64 deep");
+    assert_string_equal(err.message, "nested more than 127 deep");
     ts_arena_free(arena);
 }
 
