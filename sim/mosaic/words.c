@@ -103,16 +103,16 @@ static ts_operand less_multiple(lowering *l, ts_operand a, ts_operand inverse, c
     return emit2(l, TS_OP_vsub_f32, a, emit2(l, TS_OP_vmul_f32, q, parts[1]));
 }
 
-/* a mod b, of magnitudes, b near 1; NaN where three steps of 12 bits leave more than b. */
+/* a mod b, of magnitudes, b near 1; NaN where three steps of 12 bits leave b or more, of either sign. */
 static ts_operand remainder_of(lowering *l, ts_operand a, ts_operand b) {
     enum { STEPS = 3 };
     ts_operand inverse = emit1(l, TS_OP_vrcp_f32, b), parts[2];
     parts[0] = emit2(l, TS_OP_vand_i32, b, ts_integer(~0xfff));
     parts[1] = emit2(l, TS_OP_vsub_f32, b, parts[0]);
     for (int i = 0; i < STEPS; i++) a = less_multiple(l, a, inverse, parts);
+    ts_operand within = emit2(l, TS_OP_vcmp_lt_f32, emit1(l, TS_OP_vabs_f32, a), b);
     ts_operand below = emit2(l, TS_OP_vcmp_lt_f32, a, in_vreg(l, f32_number(0)));
     a = emit3(l, TS_OP_vsel, below, emit2(l, TS_OP_vadd_f32, a, b), a);
-    ts_operand within = emit2(l, TS_OP_vcmp_lt_f32, emit1(l, TS_OP_vabs_f32, a), b);
     return emit3(l, TS_OP_vsel, within, a, in_vreg(l, ts_integer(0x7fc00000)));
 }
 

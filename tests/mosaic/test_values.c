@@ -161,6 +161,62 @@ static void values_are_those_of_interpret_mode(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) run_case(&cases[i]);
 }
 
+enum { PAIRS = 256 };
+
+static uint32_t next_bits(uint64_t *seed) {
+    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(*seed >> 32);
+}
+
+/* Finite, of all exponents; every other quotient is from 1 to 2^43. */
+static void make_pairs(uint64_t *seed, float *x, float *y) {
+    const uint32_t finite = 0xff7fffff;
+    for (int i = 0; i < PAIRS; i++) {
+        y[i] = ts_f32_from_bits(next_bits(seed) & finite);
+        double quotient = ldexp(1 + next_bits(seed) / 0x1p32, (int)(next_bits(seed) % 43));
+        double near = (double)y[i] * quotient;
+        bool is_near = i % 2 == 0 && fabs(near) < 0x1p127;
+        x[i] = is_near ? (float)near : ts_f32_from_bits(next_bits(seed) & finite);
+    }
+}
+
+static const float *run_remainders(ts_error *err, ts_arena *arena, float *x, float *y) {
+    const int64_t dims[] = {8, PAIRS / 8};
+    const ts_input inputs[] = {{"0", ts_array_wrap(err, arena, "f32", 2, dims, x)},
+                               {"1", ts_array_wrap(err, arena, "f32", 2, dims, y)}};
+    ts_run_options options = {.struct_bytes = sizeof options, .inputs = inputs, .input_count = 2};
+    ts_program_request request = {.struct_bytes = sizeof request,
+                                  .machine = ts_machine_load(err, arena, "tpu-v5e"),
+                                  .source = "tests/mosaic/kernels/remainders.mlir"};
+    options.machine = request.machine;
+    options.program = ts_program_read(err, arena, &request);
+    const ts_simulation *run = options.program ? ts_simulate(err, arena, &options) : NULL;
+    if (!run) fail_msg("%s", ts_error_message(err));
+    return ts_array_data(ts_simulation_output(run, "2"));
+}
+
+/* C's fmodf, or NaN where the quotient is beyond 2^35. */
+static void remainders_of_any_size(void **state) {
+    uint64_t seed = 1;
+    for (int round = 0; round < 40; round++) {
+        ts_error *err = ts_error_new();
+        ts_arena *arena = ts_arena_new();
+        float x[PAIRS], y[PAIRS];
+        make_pairs(&seed, x, y);
+        const float *found = run_remainders(err, arena, x, y);
+        for (int i = 0; i < PAIRS; i++) {
+            float expected = fmodf(x[i], y[i]);
+            bool far = fabs((double)x[i] / (double)y[i]) > 0x1p35;
+            if (memcmp(&found[i], &expected, sizeof expected) == 0) continue;
+            if (!isnan(found[i]) || !(far || isnan(expected)))
+                fail_msg("%a rem %a is %a, expected %a", (double)x[i], (double)y[i], (double)found[i],
+                         (double)expected);
+        }
+        ts_arena_free(arena);
+        ts_error_free(err);
+    }
+}
+
 /* Floats of 16 bits that are not bf16 have no instructions, on no machine. */
 static void f16_is_not_computed_as_bf16(void **state) {
     static char bytes[1 << 16];
@@ -187,6 +243,7 @@ static void f16_is_not_computed_as_bf16(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(values_are_those_of_interpret_mode),
+                                       cmocka_unit_test(remainders_of_any_size),
                                        cmocka_unit_test(f16_is_not_computed_as_bf16)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
