@@ -28,6 +28,8 @@ struct ts_hlo_reader {
     int64_t header_line;     /* of a header in `joined`, which may go on; 0: none */
     hlo_signature signature; /* of a computation's there */
     bool is_mlir;
+    int mlir_lines;
+    int64_t mlir_line; /* of a statement of it in `joined`, which goes on; 0: none */
     hlo_mlir mlir;
 };
 
@@ -275,13 +277,50 @@ static bool is_dialect(const char *at, const char *end) {
            memmem(at, length, "stablehlo.", 10) != NULL || memmem(at, length, "mhlo.", 5) != NULL;
 }
 
-static bool take_mlir(ts_hlo_reader *r, const char *at, const char *end) {
+static bool give_mlir(ts_hlo_reader *r, const char *at, const char *end) {
     ts_hlo_instruction i = {0};
-    if (!r->is_mlir && !is_dialect(at, end)) return false;
     hlo_mlir_answer found = hlo_mlir_line(&r->mlir, at, end, r->events, &r->counts, &i);
     if (found == HLO_MLIR_NO) return false;
     r->is_mlir = true;
     if (found == HLO_MLIR_INSTRUCTION) give(r, &i, i.line ? i.line : r->counts.lines);
+    return true;
+}
+
+static bool take_mlir(ts_hlo_reader *r, const char *at, const char *end) {
+    if (!r->is_mlir && !is_dialect(at, end)) return false;
+    if (!hlo_mlir_is_broken(at, end, r->next)) return give_mlir(r, at, end);
+    r->joined_length = 0;
+    append(r, at, (size_t)(end - at));
+    r->mlir_line = r->counts.lines;
+    r->mlir_lines = 1;
+    return true;
+}
+
+/* What is held of a statement is all of it. */
+static void give_held_mlir(ts_hlo_reader *r) {
+    int64_t now = r->counts.lines;
+    const char *end = r->joined + r->joined_length;
+    if (r->mlir_line == 0) return;
+    r->counts.lines = r->mlir_line;
+    r->mlir_line = 0;
+    if (!give_mlir(r, r->joined, end)) take_other(r, r->counts.lines, r->joined, end);
+    r->counts.lines = now;
+}
+
+/* True: the line went on with a statement. */
+static bool take_mlir_rest(ts_hlo_reader *r, const char *at, const char *end) {
+    size_t length = (size_t)(end - at);
+    if (r->mlir_line == 0) return false;
+    if (r->mlir_lines == TS_HLO_JOINED_LINES || r->joined_length + 1 + length > TS_HLO_LINE_BYTES ||
+        !hlo_mlir_continues((ts_span){r->joined, r->joined_length}, at, end)) {
+        give_held_mlir(r);
+        return false;
+    }
+    append(r, " ", 1);
+    append(r, at, length);
+    r->mlir_lines++;
+    count(r, TS_HLO_LITERAL);
+    if (!hlo_mlir_is_broken(r->joined, r->joined + r->joined_length, r->next)) give_held_mlir(r);
     return true;
 }
 
@@ -405,6 +444,7 @@ static void take_line(ts_hlo_reader *r, const char *at, size_t length) {
     if (take_header(r, at, end)) return;
     give_header(r);
     if (take_signature(r, at, end)) return;
+    if (take_mlir_rest(r, at, end)) return;
     if (at < end && *at == '/' && is_comment(at, end)) return count(r, TS_HLO_COMMENT);
     if (take_rest(r, at, end)) return;
     if (at == end || only_marks(at, end)) {
@@ -462,7 +502,7 @@ static void take_held(ts_hlo_reader *r) {
 }
 
 static char first_byte(const char *at, const char *end) {
-    while (at < end && *at != '\n' && hlo_is_space(*at)) at++;
+    while (at < end && ((*at != '\n' && hlo_is_space(*at)) || *at == '>')) at++; /* ">": of mail */
     return at < end ? *at : '\0';
 }
 
@@ -489,6 +529,7 @@ void ts_hlo_finish(ts_hlo_reader *r) {
     if (r->held_length > 0) take_held(r);
     give_header(r);
     give_signature(r);
+    give_held_mlir(r);
     give_joined(r);
     r->counts.cut_instructions += r->literal_depth > 0;
     if (r->in_computation) r->counts.unended_computations++;

@@ -35,7 +35,8 @@ typedef enum { HLO_NOT_ONE, HLO_WHOLE, HLO_ENDS_EARLY /* the next line may go on
 hlo_answer hlo_read_instruction(const char *at, const char *end, ts_hlo_instruction *i);
 /* The same behind the time stamp or label that a log puts before it. */
 hlo_answer hlo_read_labelled(const char *at, const char *end, ts_hlo_instruction *i);
-/* Behind what logs write before each line, "I0320 03:59:34.7 855 compiler.cc:2163] " or "E   ". */
+/* Behind what logs write before each line, "I0320 03:59:34.7 855 compiler.cc:2163] " or "E   ", and mail before
+ * what it quotes, ">> ". */
 const char *hlo_skip_stamp(const char *line, const char *end);
 /* [ROOT] name = alone, of a computation. */
 bool hlo_is_left_side(const char *at, const char *end);
@@ -125,6 +126,13 @@ void hlo_mlir_begin_region(hlo_mlir *m, const hlo_teller *teller, ts_hlo_part pa
 void hlo_mlir_end_regions(hlo_mlir *m, const hlo_teller *teller, int64_t depth);
 /* Regions that end or begin where the line does, what they name and what they give. */
 void hlo_mlir_regions(hlo_mlir *m, const hlo_teller *teller, const char *at, const char *end);
+
+/* ---- Statements over several lines (hlo_mlir_wrap.c) ---- */
+
+/* Does the line begin one that the next lines go on with? `next` is the first byte of these; '\0': not known. */
+bool hlo_mlir_is_broken(const char *at, const char *end, char next);
+/* Does this line go on with what is held of one? */
+bool hlo_mlir_continues(ts_span held, const char *at, const char *end);
 
 /* Is this line, the last of those counted, of StableHLO or MHLO an operation or function? Then events are made of it. */
 typedef enum { HLO_MLIR_NO, HLO_MLIR_YES, HLO_MLIR_INSTRUCTION } hlo_mlir_answer;

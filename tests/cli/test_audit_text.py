@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from random import Random
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
 from cli import main, read_json, run, test, TOOL
@@ -801,6 +802,40 @@ def buffer_assignments():
     # Behind its module nothing of it counts again.
     module = f"HloModule m\n\nENTRY %m (p0: f32[8,128]) -> f32[8,128] {{\n  %p0 = {A} parameter(0)\n  {start}\n  ROOT %d = {near} copy-done(%s)\n}}\n\n"
     assert [(m["first"], m["runs"]) for m in audit(module + text)["moves"]] == [("s", 1)]
+
+
+def without_lines(value):
+    """What a report says, but for where."""
+    if isinstance(value, dict):
+        return {key: without_lines(item) for key, item in value.items() if "line" not in key and (key != "bytes" or isinstance(value.get("shape"), str))}
+    return [without_lines(item) for item in value] if isinstance(value, list) else value
+
+
+def wrapped(line, random):
+    """Broken behind commas, "=" and "->", and before ":", "->" and values, as people do."""
+    places = [m.end() for m in re.finditer(r", (?![ {])|[=>] (?! )| (?=: |-> |%)", line)
+              if line[:m.end()].count('"') % 2 == 0 and line[:m.end()].strip() and line[m.end() - 2:m.end()] != "> "]
+    places += [m.end() for m in re.finditer(r"-> ", line)]
+    for place in sorted(set(places), reverse=True):
+        if random.random() < 0.3:
+            line = line[:place] + "\n        " + line[place:]
+    return line
+
+
+@test
+def broken_by_hand_and_quoted_in_mail():
+    """Texts of compilers, with StableHLO's statements over several lines, and behind the marks of a mail."""
+    random = Random(7)
+    for path in sorted(Path("tests/data/hlo").rglob("*.mlir")) + sorted(Path("tests/data/hlo").rglob("*.hlo")):
+        lines = path.read_text().splitlines()
+        expected = without_lines(audit("\n".join(lines) + "\n"))
+        for mark in ("> ", ">> ", "> > "):
+            quoted = "".join((mark + line).rstrip() + "\n" for line in lines)
+            assert without_lines(audit(quoted)) == expected, (path, mark)
+        if path.suffix == ".mlir":
+            broken = [wrapped(line, random) if re.match(r" *(%[\w:#, %]+ =|func.func|return) ", line) else line for line in lines]
+            for text in ("\n".join(broken), "\n".join("> " + line for line in "\n".join(broken).split("\n"))):
+                assert without_lines(audit(text + "\n")) == expected, (path, text)
 
 
 @test

@@ -86,8 +86,31 @@ static const row rows[] = {
      "W20250320 03:59:34.7 855 a-b/hlo.cc:7]   ROOT %a = f32[8]\n"
      "E0000 00:00:1742212345.1 855 hlo.cc:7] negate(%p)\nF0320 03:59:34.7 1 h:1]}\n",
      "1 computation <c>\n2 root <a> <f32[8]> <negate> <%p>\nend\n"},
-    {"E   ENTRY %e {\nE     %a = f32[8] copy(%p)\nE   }\nE   Total:\nE\n",
-     "1 entry <e>\n2 <a> <f32[8]> <copy> <%p>\nend\n4 message <Total:>\n5 message <E>\n"},
+    {"E   ENTRY %e {\nE     %a = f32[8] copy(%p)\nE   }\nE   Total:\nE\nE \nE  \nE x\n",
+     "1 entry <e>\n2 <a> <f32[8]> <copy> <%p>\nend\n4 message <Total:>\n8 message <E x>\n"},
+    /* StableHLO broken over lines, and what is no part of it. */
+    {"module @m {\nfunc.func public @f(%a: tensor<8xf32>,\n  %b: tensor<8xf32>)\n  -> tensor<8xf32> {\n"
+     "%0 =\n  stablehlo.add %a,\n  %b\n  : tensor<8xf32>\n%1 = stablehlo.add\n  %0, %a : tensor<8xf32>\n"
+     "%2:2 = stablehlo.while(%c = %0, %d =\n %1) : tensor<8xf32>, tensor<8xf32>\n"
+     "%3 = stablehlo.add %0, (\n%4 = stablehlo.negate %0 :\n (tensor<8xf32>)\n -> tensor<8xf32>\nnote\n"
+     "%5 = stablehlo.add %0, ...\nnote\nreturn\n  %4 : tensor<8xf32>\n}\n}\n",
+     "2 entry <f>\n"
+     "2 <a> <f32[8]> <parameter>\n"
+     "2 <b> <f32[8]> <parameter>\n"
+     "5 <0> <f32[8]> <add> <f32[8] %a, f32[8] %b>\n"
+     "9 <1> <f32[8]> <add> <f32[8] %0, f32[8] %a>\n"
+     "11 loop <%0, %1>\n"
+     "11 carried <%c, %d>\n"
+     "11 <2> <(f32[8], f32[8])> <while> < %0,  %1>\n"
+     "13 cut <3> <add>\n"
+     "14 <4> <f32[8]> <negate> <f32[8] %0>\n"
+     "17 message <note>\n"
+     "18 cut <5> <add>\n"
+     "19 message <note>\n"
+     "end\n"},
+    /* Of mail; a wrapped attribute behind its comma, and what is no quote. */
+    {"> ENTRY %e {\n>   %a = f32[8] copy(%p)\n>     , metadata={}\n>\n> }\n>> > E   Total:\n>=1\n",
+     "1 entry <e>\n2 <a> <f32[8]> <copy> <%p> +< , metadata={}>\nend\n6 message <Total:>\n7 message <>=1>\n"},
     {"I0320 03:59:34 855 h:1] ENTRY %e {\n"
      "I0320 03:59:34.7 855 h:] ENTRY %e {\n"
      "I0320 03:59:34.7 855 h 1] ENTRY %e {\n"
