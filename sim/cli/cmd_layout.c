@@ -241,6 +241,7 @@ int cmd_layout(int argc, char **argv) {
     ts_error err = {0};
     if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
     if (cli_value(&line, "mesh")) return cli_end(&line, cli_layout_sharding(&line));
+    if (!cli_mesh_options(&err, &line)) return cli_end(&line, cli_usage_error(&line, &err));
     const char *eval = cli_value(&line, "eval");
     if (line.operand_count == 2 && eval == NULL) return cli_end(&line, explain_pair(&err, &line));
     if ((line.operand_count > 0) == (eval != NULL)) {

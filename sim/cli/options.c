@@ -135,8 +135,17 @@ const ts_machine *cli_machine(ts_error *err, const cli_line *line) {
     return cli_machine_named(err, line, cli_value(line, "machine"), NULL);
 }
 
+bool cli_mesh_options(ts_error *err, const cli_line *line) {
+    const char *const names[] = {"topology", "fail-link"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && !cli_value(line, "mesh"); i++)
+        if (cli_value(line, names[i]))
+            return ts_error_set(err, TS_ERROR_USAGE, "--%s is of a mesh, expected --mesh as well", names[i]);
+    return true;
+}
+
 const ts_machine *cli_mesh_machine(ts_error *err, const cli_line *line) {
     const char *mesh = cli_value(line, "mesh"), *name = cli_value(line, "machine");
+    if (!cli_mesh_options(err, line)) return NULL;
     if (!name && mesh && ts_mesh_file_is(mesh, strlen(mesh))) {
         name = ts_mesh_file_machine(err, line->arena, mesh);
         if (!name) return NULL;

@@ -83,7 +83,10 @@ bool cli_ends(ts_error *err, const cli_line *line, ts_source ends[2]);
 /* The values "NAME=VALUE" of an option that may be repeated. */
 bool cli_pairs(ts_error *err, const cli_line *line, const char *name, const ts_define **pairs, int *count);
 
-/* The machine of --machine and --set; where it is not given and --mesh is a mesh file, that of the file. */
+/* Refuses --topology and --fail-link without --mesh. */
+bool cli_mesh_options(ts_error *err, const cli_line *line);
+/* The machine of --machine and --set; where it is not given and --mesh is a mesh file, that of the file.
+ * Refuses as above. */
 const ts_machine *cli_mesh_machine(ts_error *err, const cli_line *line);
 /* The mesh of --mesh, --topology and --fail-link, on a machine. */
 bool cli_mesh(ts_error *err, const cli_line *line, const ts_machine *machine, ts_mesh *mesh);

@@ -19,9 +19,7 @@ bool cli_run_request(ts_error *err, const cli_line *line, ts_run_request *reques
 }
 
 bool cli_run_mesh(ts_error *err, const cli_line *line, ts_run_request *request) {
-    if (!cli_value(line, "mesh"))
-        return !cli_value(line, "topology") ||
-               ts_error_set(err, TS_ERROR_USAGE, "--topology is of a mesh, expected --mesh as well");
+    if (!cli_value(line, "mesh")) return true;
     ts_mesh *mesh = TS_NEW(line->arena, ts_mesh);
     request->mesh = mesh;
     if (!cli_mesh(err, line, request->machine, mesh)) return false;

@@ -372,6 +372,10 @@ def options_that_do_not_go_together():
                                (["--mesh", "0"], 1, "found extent 0"),
                                (["--mesh", "4", "--set", "ici.hop=0 ns"], 1, "ici.hop is 0")):
         fails(["run", path, *MACHINE, *words], code, found)
+    for command in (["run", path], ["debug", path], ["layout", "f32[8]"], ["layout", "f32[8]", "f32[8]{0:T(128)}"],
+                    ["layout", "--eval", "size(8)"], ["audit", "tests/data/hlo/step.txt"]):
+        for option, value in (("topology", "4"), ("fail-link", "(0)->(1)")):
+            fails([*command, f"--{option}", value], 2, f"--{option} is of a mesh, expected --mesh as well")
 
 
 @test
