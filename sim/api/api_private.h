@@ -23,6 +23,8 @@ ts_array *api_array_of(ts_arena *arena, const ts_host_array *host);
 /* The mesh of a request: its axes, and its topology or NULL. */
 bool api_read_mesh(ts_error *err, ts_arena *arena, const ts_machine *machine, const char *const texts[2],
                    ts_mesh *mesh);
+/* Refuses a topology without a mesh. */
+bool api_need_mesh(ts_error *err, const char *mesh, const char *topology);
 bool api_same_axes(const ts_mesh *a, const ts_mesh *b);
 /* Of shapes that have layouts; else the error says what both have. */
 bool api_same_dims(ts_error *err, const ts_shape *source, const ts_shape *destination);

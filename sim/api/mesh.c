@@ -10,6 +10,11 @@ bool api_read_mesh(ts_error *err, ts_arena *arena, const ts_machine *machine, co
     return ts_mesh_read(err, arena, &request, mesh);
 }
 
+bool api_need_mesh(ts_error *err, const char *mesh, const char *topology) {
+    return mesh || !topology ||
+           ts_error_set(err, TS_ERROR_USAGE, "topology is '%s' without a mesh, expected both", topology);
+}
+
 bool api_same_axes(const ts_mesh *a, const ts_mesh *b) {
     bool same = a->axis_count == b->axis_count;
     for (int i = 0; same && i < a->axis_count; i++)

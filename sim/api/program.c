@@ -13,7 +13,9 @@ static bool read_target(ts_error *err, ts_arena *arena, const ts_program_request
     if (!api_read_request(err, "ts_program_request", given, own, sizeof *own)) return false;
     if (!own->machine || !own->source)
         return ts_error_set(err, TS_ERROR_USAGE, "ts_program_request needs a machine and a source");
-    if (!api_need_defines(err, own->defines, own->define_count)) return false;
+    if (!api_need_defines(err, own->defines, own->define_count) ||
+        !api_need_mesh(err, own->mesh, own->topology))
+        return false;
     ts_run_target(own->machine, target);
     if (!own->mesh) return true;
     ts_mesh *mesh = TS_NEW(arena, ts_mesh);

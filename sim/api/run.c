@@ -69,7 +69,7 @@ static bool check_counts(ts_error *err, const ts_run_options *options) {
 static bool read_options(ts_error *err, ts_arena *arena, const ts_run_options *options, ts_simulation *run) {
     if (!options->machine || !options->program)
         return ts_error_set(err, TS_ERROR_USAGE, "the run has no machine or no program");
-    if (!check_counts(err, options)) return false;
+    if (!check_counts(err, options) || !api_need_mesh(err, options->mesh, options->topology)) return false;
     run->request = (ts_run_request){
         .program = options->program->code.name,
         .built = options->program,

@@ -585,6 +585,10 @@ static void meshes(void **state) {
     ts_program_request request = program_of(shifted);
     assert_null(ts_program_assemble(err, arena, &request));
     failed(TS_ERROR_INPUT, "a sharding needs a mesh of devices to run on");
+    request.topology = "2x2";
+    assert_null(ts_program_assemble(err, arena, &request));
+    failed(TS_ERROR_USAGE, "topology is '2x2' without a mesh, expected both");
+    request.topology = NULL;
     request.machine = ts_machine_load(err, arena, "tpu-v5p");
     request.mesh = "4";
     ts_run_options options = {
@@ -600,6 +604,10 @@ static void meshes(void **state) {
     assert_null(ts_simulate(err, arena, &options));
     failed(TS_ERROR_USAGE, "the program was read for a mesh with other axes than '2x2'");
     options.mesh = NULL;
+    options.topology = "4";
+    assert_null(ts_simulate(err, arena, &options));
+    failed(TS_ERROR_USAGE, "topology is '4' without a mesh, expected both");
+    options.topology = NULL;
     options.machine = ts_machine_load(err, arena, "tpu-v4");
     assert_null(ts_simulate(err, arena, &options)); /* over the links of which machine? */
     failed(TS_ERROR_USAGE,
