@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, List, Optional, Tuple, Union
 
 import cffi
 
@@ -35,6 +35,8 @@ def new_arena():
 
 def encoded(text: Union[str, bytes]) -> bytes:
     """For a `const char *`, which ends at a NUL."""
+    if not isinstance(text, (str, bytes)):
+        raise TypeError(f"expected a text, found {text!r}")
     data = text if isinstance(text, bytes) else text.encode("utf-8")
     if b"\0" in data:
         raise ValueError("a text with a NUL in it")
@@ -84,13 +86,23 @@ def owned(pointer, arena):
     return ffi.gc(pointer, lambda _, kept=arena: None)
 
 
+def request_of(struct: str, **fields: Any) -> Tuple[Any, List[Any]]:
+    """A struct of these fields, texts and None as they are, and what must be kept while it is used."""
+    request, held = ffi.new(f"{struct} *", {"struct_bytes": ffi.sizeof(struct)}), []
+    for name, value in fields.items():
+        held.append(optional(value) if isinstance(value, (str, bytes, type(None))) else value)
+        try:
+            setattr(request, name, held[-1])
+        except (TypeError, OverflowError) as error:
+            raise type(error)(f"{name} cannot be {value!r}") from None
+    return request, held
+
+
 def asked(function: Callable, struct: str, kept: Any = (), arena: Any = None, **fields: Any):
-    """What a function makes of a request: a struct of these fields, texts and None as they are. It lies in an arena, a new one
-    where none is given, and `kept` stays as long as it does."""
+    """What a function makes of a request. It lies in an arena, a new one where none is given, and `kept` stays as long as it
+    does."""
     place = new_arena() if arena is None else arena
-    texts = (str, bytes, type(None))
-    held = {name: optional(value) if isinstance(value, texts) else value for name, value in fields.items()}
-    request = ffi.new(f"{struct} *", {"struct_bytes": ffi.sizeof(struct), **held})
+    request, _held = request_of(struct, **fields)
     return owned(call(function, place, request), (place, kept))
 
 

@@ -64,7 +64,8 @@ class Layout:
     def offset(self, *index: int) -> int:
         """Where an element lies in memory, in elements; of a layout on one axis."""
         if len(self.axes) != 1:
-            raise TypeError(f"the layout has the axes {', '.join(self.axes)}: locate() gives a coordinate for each")
+            axes = f"the layout has the axes {', '.join(self.axes)}: locate() gives a coordinate for each"
+            raise TypeError(axes if self.axes else f"{self.text} has no layout")
         return self.locate(*index)[0]
 
     def index(self, *coordinates: int) -> Optional[Tuple[int, ...]]:

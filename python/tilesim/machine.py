@@ -15,6 +15,8 @@ class Machine:
     """A built-in machine or a file of one, with figures changed: ``Machine("tpu-v6e", {"hbm.clock": "3.2 GHz"})``."""
 
     def __init__(self, name: str = DEFAULT, overrides: Optional[Mapping[str, object]] = None):
+        if overrides is not None and not isinstance(overrides, Mapping):
+            raise TypeError("overrides are values by the names of fields, such as {'hbm.clock': '3.2 GHz'}")
         self.name = os.fspath(name)
         self.overrides = {field: str(value) for field, value in (overrides or {}).items()}
         changes = [ffi.new("char[]", native.encoded(f"{field}={value}")) for field, value in self.overrides.items()]

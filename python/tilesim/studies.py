@@ -161,7 +161,7 @@ def _module_text(module: Any) -> bytes:
         return module
     if isinstance(module, str) and "\n" in module:
         return module.encode("utf-8")
-    with open(module, "rb") as file:
+    with open(os.fspath(module), "rb") as file:  # not a number, which is an open file of the process
         return file.read()
 
 
@@ -171,9 +171,9 @@ def audit(module: Any, machine: Union[str, Machine] = DEFAULT, exact: bool = Fal
     simulate every access."""
     chip = as_machine(machine)
     text = _module_text(module)
-    arena, bytes_of_text = native.new_arena(), ffi.from_buffer(text)
-    fields = {"machine": chip._machine, "text": bytes_of_text, "length": len(text), "exact": exact}
-    request = ffi.new("ts_module_audit_request *", {"struct_bytes": ffi.sizeof("ts_module_audit_request"), **fields})
+    arena = native.new_arena()
+    request, _held = native.request_of("ts_module_audit_request", machine=chip._machine, text=ffi.from_buffer(text),
+                                       length=len(text), exact=exact)
     made = native.call(lib.ts_audit_module, arena, request)
 
     def _close(opened, kept=(arena, chip._machine)):

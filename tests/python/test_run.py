@@ -1,6 +1,7 @@
 """tilesim.run, choose, audit and the builder: values against NumPy, figures against the command line."""
 import html
 import json
+import os
 import sys
 import tempfile
 import threading
@@ -92,6 +93,22 @@ def refused():
     assert raised(ts.UsageError, ts.run, nothing).message == "the tensor 'x' has no values, expected input x"
     assert ts.run(SOFTMAX, {"x": np.zeros((512, 1000))}, convert=True).outputs["y"][0, 0] == np.float32(0.001)
     assert "not an input" in raised(ts.UsageError, ts.run, SOFTMAX, {"y": np.zeros((512, 1000), np.float32)}).message
+
+
+@test
+def values_of_another_type_are_named():
+    rows = "f32[8]"
+    for found, function, *arguments in (
+            ("expected a text, found None", ts.Layout(rows).translate, None),
+            ("expected a text, found 3", ts.run("tilesim:/add.tsim", time_only=True).counter, 3),
+            ("exact cannot be None", lambda: ts.price(rows, rows, exact=None)), ("exact cannot be 'no'", lambda: ts.price(rows, rows, exact="no")),
+            ("exact cannot be None", lambda: ts.audit(MODULE, exact=None)), ("mesh cannot be 4", lambda: ts.run("tilesim:/add.tsim", mesh=4)),
+            ("source cannot be 3", ts.Program.assemble, 3), ("overrides are values", ts.Machine, "tpu-v4", ["hbm.clock=2 GHz"]),
+            ("params are values", lambda: ts.run("tilesim:/add.tsim", params=[64])),
+            ("(f32[2]{0}, s32[3]{0}) has no layout", ts.Layout("(f32[2], s32[3])").offset, 0)):
+        text = str(raised(TypeError, function, *arguments))
+        assert text.startswith(found), text
+    assert str(raised(OverflowError, lambda: ts.run("tilesim:/add.tsim", max_cycles=1 << 63))) == f"max_cycles cannot be {1 << 63}"
 
 
 @test
@@ -347,6 +364,9 @@ def audits_are_the_command_lines():
         assert audit.microseconds > 0 and audit.json()["findings"] == found["findings"]
     assert "<table>" in audits[0]._repr_html_() and "copy" in audits[0].report()
     raised(FileNotFoundError, ts.audit, "nowhere.hlo")
+    with open(os.devnull) as opened:
+        raised(TypeError, ts.audit, opened.fileno())  # which open() would read, and close
+        os.fstat(opened.fileno())
     assert raised(ts.InputError, ts.audit, "no\nmodule\n").message.startswith("the module holds no instruction or shape in 2 lines")
 
 
