@@ -40,7 +40,8 @@ const ts_program *ts_program_assemble(ts_error *err, ts_arena *arena, const ts_p
     ts_target target;
     if (!read_target(err, arena, request, &own, &target)) return NULL;
     ts_source *source = TS_NEW(arena, ts_source);
-    *source = api_source("program", ts_arena_copy_text(arena, own.source, strlen(own.source)));
+    size_t length = strlen(own.source), skipped = ts_text_mark(own.source, length);
+    *source = api_source("program", ts_arena_copy_text(arena, own.source + skipped, length - skipped));
     return ts_program_parse(err, arena, source, &target, own.defines, own.define_count);
 }
 

@@ -107,6 +107,7 @@ static bool refill(ts_error *err, trace *t) {
     t->is_end = got < BUFFER_BYTES - t->length;
     t->length += got;
     memset(t->buffer + t->length, 0, BUFFER_MORE);
+    if (t->line == 0) t->at = ts_text_mark(t->buffer, t->length);
     return true;
 }
 

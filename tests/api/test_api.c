@@ -533,7 +533,7 @@ static void runs(void **state) {
     assert_null(ts_simulation_output(run, "z"));
     const ts_run_options first = {.struct_bytes = sizeof first,
                                   .machine = machine(),
-                                  .program = assemble(".tensor y hbm f32[8] out\n halt\n")};
+                                  .program = assemble("\xef\xbb\xbf.tensor y hbm f32[8] out\n halt\n")};
     assert_non_null(ts_simulation_output(ts_simulate(err, arena, &first), "y"));
     assert_int_equal(ts_simulation_counter(run, "cycles"), ts_simulation_cycles(run));
     assert_int_equal(ts_simulation_counter(run, "transfers"), 2);

@@ -128,6 +128,7 @@ def one_pseudo_channel():
     rows = [(["R 0"], 36), (["R 0", "R 0x4000"], 84), (["W 0", "W 0x4000"], 71), (["0x0 READ 1000"], 1036)]
     for lines, cycles in rows:
         expect_json(["hbm", trace(lines), "-m", "hbm2-reference", *ONE], cycles=cycles)
+        expect_json(["hbm", trace(["\ufeff" + lines[0], *lines[1:]]), "-m", "hbm2-reference", *ONE], cycles=cycles)
 
 
 @test
