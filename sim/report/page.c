@@ -202,10 +202,16 @@ void page_row(page *p) {
     p->column = 0;
 }
 
-static void begin_cell(page *p) {
+/* `class`: of the cell, beside that of its column; "": none. */
+static void begin_cell_of(page *p, const char *class) {
     assert(p->column < p->columns);
-    ts_text_add(p->out, p->headings[p->column++].number ? "<td class=\"number\"" : "<td");
+    bool number = p->headings[p->column++].number, both = number && *class;
+    ts_text_add(p->out, "<td");
+    if (number || *class)
+        ts_text_add(p->out, " class=\"%s%s%s\"", number ? "number" : "", both ? " " : "", class);
 }
+
+static void begin_cell(page *p) { begin_cell_of(p, ""); }
 
 void page_cell(page *p, const char *format, ...) {
     va_list arguments;
@@ -218,8 +224,8 @@ void page_cell(page *p, const char *format, ...) {
 }
 
 void page_words(page *p, const char *text) {
-    begin_cell(p);
-    ts_text_add(p->out, " class=\"%s\">", ts_text_characters(text) > SENTENCE ? "words" : "line");
+    begin_cell_of(p, ts_text_characters(text) > SENTENCE ? "words" : "line");
+    ts_text_add_char(p->out, '>');
     ts_text_add_escaped(p->out, text);
     ts_text_add(p->out, "</td>");
 }
@@ -242,9 +248,8 @@ void page_number(page *p, double value, const char *format, ...) {
 }
 
 void page_source_line(page *p, const page_source *line) {
-    begin_cell(p);
-    ts_text_add(p->out, " class=\"source\" data-depth=\"%d\" style=\"--depth:%d\">", line->depth,
-                line->depth);
+    begin_cell_of(p, "source");
+    ts_text_add(p->out, " data-depth=\"%d\" style=\"--depth:%d\">", line->depth, line->depth);
     if (line->folds)
         ts_text_add(p->out, "<button type=\"button\" class=\"fold\" aria-expanded=\"true\" "
                             "aria-label=\"what is further in\"></button>");

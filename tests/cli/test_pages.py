@@ -25,6 +25,7 @@ class Page(HTMLParser):
         assert self.open == [], self.open
 
     def handle_starttag(self, tag, attributes):
+        assert len(dict(attributes)) == len(attributes), (tag, attributes)
         self.tags.append((tag, dict(attributes)))
         if tag == "table":
             self.tables.append([])

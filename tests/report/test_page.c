@@ -153,6 +153,16 @@ static void sentences_may_break(void **state) {
     }
 }
 
+/* A column of numbers may have a word; a tag has each attribute once. */
+static void words_among_numbers(void **state) {
+    static const page_column numbers[] = {{"n", true}};
+    begin();
+    page_listing(&p, NULL, numbers, 1);
+    page_row(&p);
+    page_words(&p, "none");
+    assert_cell("<td class=\"number line\">none</td>");
+}
+
 static void lines_of_programs_have_a_depth(void **state) {
     begin_row();
     page_source_line(&p, &(page_source){"a < b", "", "", 3, false});
@@ -258,6 +268,7 @@ int main(void) {
         cmocka_unit_test(what_opens_has_a_summary),
         cmocka_unit_test(tables_sort_and_listings_stay),
         cmocka_unit_test(sentences_may_break),
+        cmocka_unit_test(words_among_numbers),
         cmocka_unit_test(lines_of_programs_have_a_depth),
         cmocka_unit_test(heat_is_stacked),
         cmocka_unit_test(pictures_have_ids_of_their_own),
