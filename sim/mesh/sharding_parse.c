@@ -259,7 +259,8 @@ static bool read_replicated(sharding_reader *r) { return r != NULL; }
 
 static bool refuse_part(sharding_reader *r) {
     r->cursor.token = r->cursor.at;
-    return sharding_refuse(r, "an array on one device, or split by hand, is not modelled");
+    return ts_error_at(r->err, TS_ERROR_UNMODELLED, r->cursor.source, r->cursor.token,
+                       "an array on one device, or split by hand");
 }
 
 static const struct {

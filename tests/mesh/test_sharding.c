@@ -135,7 +135,7 @@ static void test_errors(void **state) {
          "the devices are in no order of a mesh"},
         {"f32[8] {devices=[16]-1,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15}", 21,
          "device -1, the mesh has 0 to 15"},
-        {"f32[8] {maximal device=3}", 16, "an array on one device, or split by hand, is not modelled"},
+        {"f32[8] {maximal device=3}", 16, "an array on one device, or split by hand"},
         {"f32[8] #sdy.sharding<@m, [{\"x\":(1)3}]>", 35, "(1)3 does not divide the axis, which has 2"},
         {"f32[8] #sdy.sharding<@m, [{\"x\"}, {}]>", 32, "the sharding has 2 dims, the array 1"},
         {"f32[8] #sdy.sharding<@m, []>", 27, "the sharding has 0 dims, the array 1"},
