@@ -3,6 +3,7 @@
 
 #include <cjson/cJSON.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -100,11 +101,20 @@ static const char *name_of(ts_arena *arena, const cJSON *element) {
     return cJSON_IsString(first) ? first->valuestring : NULL;
 }
 
+/* All strings that it begins with: what tells those of one name apart, as an audit's copies. */
+static const char *strings_of(ts_arena *arena, const cJSON *element) {
+    ts_text text = ts_text_begin(arena);
+    for (const cJSON *item = element->child; cJSON_IsString(item); item = item->next)
+        ts_text_add(&text, "%s\n", item->valuestring);
+    return text.bytes;
+}
+
 /* The items of a list or an object; those of the other side are each taken once. */
 typedef struct {
     const cJSON **items;
-    const char **names; /* keys, or what elements of a list are called */
-    int count, next;    /* where a search begins: behind the last match */
+    const char **names;   /* keys, or what elements of a list are called */
+    const char **strings; /* of elements */
+    int count, next;      /* where a search begins: behind the last match */
     bool in_list;
 } candidates;
 
@@ -113,8 +123,10 @@ static candidates candidates_of(ts_arena *arena, const cJSON *holder) {
     int size = cJSON_GetArraySize(holder);
     c.items = TS_NEW_ARRAY(arena, const cJSON *, size);
     c.names = TS_NEW_ARRAY(arena, const char *, size);
+    c.strings = TS_NEW_ARRAY(arena, const char *, size);
     for (const cJSON *item = holder->child; item; item = item->next) {
         c.names[c.count] = c.in_list ? name_of(arena, item) : item->string;
+        c.strings[c.count] = c.in_list ? strings_of(arena, item) : "";
         c.items[c.count++] = item;
     }
     return c;
@@ -136,6 +148,47 @@ static const cJSON *take(candidates *c, const char *name, int position) {
     return NULL;
 }
 
+typedef struct {
+    const char *strings;
+    int at;
+} sorted_item;
+
+static int compare_strings(const void *a, const void *b) {
+    const sorted_item *one = a, *other = b;
+    int order = strcmp(one->strings, other->strings);
+    return order != 0 ? order : one->at - other->at;
+}
+
+static const sorted_item *sorted(ts_arena *arena, const candidates *c) {
+    sorted_item *items = TS_NEW_ARRAY(arena, sorted_item, c->count);
+    for (int i = 0; i < c->count; i++) items[i] = (sorted_item){c->strings[i], i};
+    qsort(items, (size_t)c->count, sizeof *items, compare_strings);
+    return items;
+}
+
+/* Those that are the same in all strings. */
+static void match_strings(ts_arena *arena, const candidates *all, candidates *rest, const cJSON **matches) {
+    const sorted_item *a = sorted(arena, all), *b = sorted(arena, rest);
+    for (int i = 0, j = 0; i < all->count && j < rest->count;) {
+        int order = strcmp(a[i].strings, b[j].strings);
+        if (order == 0 && *a[i].strings) {
+            matches[a[i].at] = rest->items[b[j].at];
+            rest->items[b[j].at] = NULL;
+        }
+        i += order <= 0;
+        j += order >= 0;
+    }
+}
+
+/* Of each of `all`, in its order: the one with its strings, else the next of its name. */
+static const cJSON **matches_of(ts_arena *arena, const candidates *all, candidates *rest) {
+    const cJSON **matches = TS_NEW_ARRAY(arena, const cJSON *, all->count);
+    match_strings(arena, all, rest, matches);
+    for (int i = 0; i < all->count; i++)
+        if (!matches[i]) matches[i] = take(rest, all->names[i], i);
+    return matches;
+}
+
 static void set_path(comparer *c, size_t length, bool in_list, const char *name, int position) {
     c->path.length = length;
     c->path.bytes[length] = '\0';
@@ -153,11 +206,11 @@ static void compare(comparer *c, const cJSON *before, const cJSON *after);
 /* Both are objects, or both lists. */
 static void compare_items(comparer *c, const cJSON *before, const cJSON *after) {
     candidates all = candidates_of(c->arena, before), rest = candidates_of(c->arena, after);
+    const cJSON **matches = matches_of(c->arena, &all, &rest);
     size_t length = c->path.length;
     for (int i = 0; i < all.count; i++) {
-        const cJSON *match = take(&rest, all.names[i], i);
         set_path(c, length, rest.in_list, all.names[i], i);
-        compare(c, all.items[i], match);
+        compare(c, all.items[i], matches[i]);
     }
     for (int i = 0; i < rest.count; i++) {
         if (!rest.items[i]) continue;

@@ -85,6 +85,22 @@ def items_are_matched_by_name():
 
 
 @test
+def items_of_one_name_are_matched_by_their_strings():
+    """Of an audit's copies, the most time first: another takes longest, and one is gone."""
+    def moves(name, *found):
+        return small(name, "audit", moves=[{"opcode": "copy", "source": source, "changes": changes, "cycles": cycles}
+                                           for source, changes, cycles in found])
+
+    before = moves("a.json", ("f32[64]", "tile", 30), ("f32[32]", "tile", 20), ("f32[16]", "tile", 10))
+    after = moves("b.json", ("f32[32]", "tile", 20), ("f32[16]", "tile", 12))
+    assert [(c["path"], c["before"], c["after"]) for c in expect_json(["compare", before, after])["results"]] == [
+        ("moves[copy]", "{..}", None), ("moves[copy].cycles", 10, 12)]
+    retiled = moves("c.json", ("f32[16]", "tile", 10), ("f32[64]", "type+tile", 30), ("f32[32]", "tile", 20))
+    assert [(c["path"], c["before"], c["after"]) for c in expect_json(["compare", before, retiled])["results"]] == [
+        ("moves[copy].changes", "tile", "type+tile")]
+
+
+@test
 def limits():
     before, after = small("a.json", microseconds=100), small("b.json", microseconds=106)
     expect(["compare", before, after, "--fail-over", "1.06"], out=None)
