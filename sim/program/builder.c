@@ -318,19 +318,21 @@ static void set_source(const ts_program_builder *b, item *new) {
     new->at = b->from;
 }
 
+static bool check_count(ts_program_builder *b, const token *location, const ts_opcode_info *info, int count) {
+    int least, most;
+    ts_opcode_arity(info, &least, &most);
+    int takes = count < least ? least : most;
+    return (count >= least && count <= most) ||
+           TOKEN_ERROR(b->as.err, location, "%s takes %d operand%s, found %d", info->mnemonic, takes,
+                       takes == 1 ? "" : "s", count);
+}
+
 static void add(ts_program_builder *b, int vmask, ts_opcode opcode, int count, const ts_operand *operands) {
     const ts_opcode_info *info = ts_opcode_get(opcode);
     const token *location = b->failed ? NULL : location_of(b, info->mnemonic);
     bool first = !b->open || b->as.items.count == b->open_at;
     item *new = location ? add_item(&b->as, location, opcode, first ? NEW_BUNDLE : SAME_BUNDLE) : NULL;
-    int least, most;
-    if (!new) {
-        fail(b);
-        return;
-    }
-    ts_opcode_arity(info, &least, &most);
-    if (count < least || count > most) {
-        TOKEN_ERROR(b->as.err, location, "%s takes %d operands, found %d", info->mnemonic, most, count);
+    if (!new || !check_count(b, location, info, count)) {
         fail(b);
         return;
     }

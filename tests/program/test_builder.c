@@ -286,6 +286,13 @@ static void wrong_count(void **state) {
     error_of(f, "vadd.f32 takes 3 operands, found 2");
 }
 
+/* The value of a wait may be left out. */
+static void too_few_for_what_is_needed(void **state) {
+    fixture *f = *state;
+    ts_program_add(f->b, TS_OP_wait, 0);
+    error_of(f, "wait takes 1 operand, found 0");
+}
+
 static void more_than_any_takes(void **state) {
     fixture *f = *state;
     ts_program_add(f->b, TS_OP_halt, 6, ts_sreg(0), ts_sreg(1), ts_sreg(2), ts_sreg(3), ts_sreg(4),
@@ -581,6 +588,7 @@ int main(void) {
         TEST(wrong_operand),
         TEST(wrong_among_packed),
         TEST(wrong_count),
+        TEST(too_few_for_what_is_needed),
         TEST(more_than_any_takes),
         TEST(wrong_register),
         TEST(wrong_mask),
