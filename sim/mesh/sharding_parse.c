@@ -41,6 +41,12 @@ bool sharding_read_sub_axis(sharding_reader *r, ts_mesh_digit *digit) {
     return true;
 }
 
+/* The axis of the mesh that may have been meant. */
+static bool hint_axis(const sharding_reader *r, const char *name) {
+    return ts_error_hint(r->err, ts_text_nearest(name, &r->mesh->axes[0].name, (size_t)r->mesh->axis_count,
+                                                 sizeof r->mesh->axes[0]));
+}
+
 static bool read_axis(sharding_reader *r, ts_mesh_digit digit) {
     const char *name = "";
     size_t length = 0;
@@ -49,9 +55,7 @@ static bool read_axis(sharding_reader *r, ts_mesh_digit digit) {
     if (axis < 0) {
         ts_error_at(r->err, TS_ERROR_INPUT, r->cursor.source, r->cursor.token, "the mesh has no axis '%.*s'",
                     (int)length, name);
-        return ts_error_hint(r->err, ts_text_nearest(ts_arena_copy_text(r->arena, name, length),
-                                                     &r->mesh->axes[0].name, (size_t)r->mesh->axis_count,
-                                                     sizeof r->mesh->axes[0]));
+        return hint_axis(r, ts_arena_copy_text(r->arena, name, length));
     }
     digit.extent = r->mesh->axes[axis].extent;
     digit.stride = r->mesh->axes[axis].stride;
@@ -157,15 +161,34 @@ static bool add_axe_iter(sharding_reader *r, const ts_layout *layout, const ts_i
     return sharding_add(r, digit);
 }
 
-static bool on_device(const sharding_reader *r, const ts_layout *layout, const ts_iter *iter) {
-    const char *name = layout->axes[iter->axis].name;
+static bool is_of_mesh(const sharding_reader *r, const char *name) {
     return strcmp(name, "device") == 0 || ts_mesh_find_axis(r->mesh, name, strlen(name)) >= 0;
+}
+
+static bool is_of_memory(const ts_machine *machine, const char *name) {
+    for (int i = 0; i < machine->memory_count; i++)
+        for (int j = 0; j < machine->memories[i].axis_count; j++)
+            if (strcmp(name, machine->memories[i].axes[j].name) == 0) return true;
+    return strcmp(name, "m") == 0;
+}
+
+/* An axis of neither would be dropped, and the array be on every device. */
+static bool check_axes(const sharding_reader *r) {
+    const ts_layout *layout = r->out->shape->layout;
+    for (int i = 0; i < layout->axis_count; i++) {
+        const char *name = layout->axes[i].name;
+        if (is_of_mesh(r, name) || is_of_memory(r->mesh->machine, name)) continue;
+        ts_error_at(r->err, TS_ERROR_INPUT, r->cursor.source, 0,
+                    "neither the mesh nor a memory of %s has an axis '%s'", r->mesh->machine->name, name);
+        return hint_axis(r, name);
+    }
+    return true;
 }
 
 static bool read_axe_group(sharding_reader *r, const ts_layout *layout, const ts_iter_group *group) {
     int64_t weight = 1;
     for (int i = group->iter_count - 1; i >= 0; weight *= group->iters[i--].extent) {
-        if (!on_device(r, layout, &group->iters[i])) continue;
+        if (!is_of_mesh(r, layout->axes[group->iters[i].axis].name)) continue;
         if (group->dim_count != 1)
             return ts_error_at(r->err, TS_ERROR_UNMODELLED, r->cursor.source, 0,
                                "an iter over a mesh axis crosses dims of the array");
@@ -306,10 +329,8 @@ static bool read_shape(sharding_reader *r, const ts_source *source, size_t lengt
 
 static bool is_axe_over_mesh(const sharding_reader *r) {
     const ts_layout *layout = r->out->shape->layout;
-    for (int i = 0; i < layout->axis_count; i++) {
-        const char *name = layout->axes[i].name;
-        if (strcmp(name, "device") == 0 || ts_mesh_find_axis(r->mesh, name, strlen(name)) >= 0) return true;
-    }
+    for (int i = 0; i < layout->axis_count; i++)
+        if (is_of_mesh(r, layout->axes[i].name)) return true;
     return false;
 }
 
@@ -319,6 +340,7 @@ bool ts_sharding_parse(ts_error *err, ts_arena *arena, const ts_mesh *mesh, cons
     sharding_reader r = {err, arena, mesh, {source, find_sharding(source, &word), 0}, out, false};
     memset(out, 0, sizeof *out);
     if (!read_shape(&r, source, r.cursor.at)) return false;
+    if (word < 0 && !check_axes(&r)) return false;
     r.names_all = word < 0 && is_axe_over_mesh(&r);
     if (r.names_all) return read_axe(&r) && complete(&r);
     if (word >= 0 && !read_sharding(&r, word)) return false;

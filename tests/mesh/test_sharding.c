@@ -71,9 +71,8 @@ static void test_forms(void **state) {
          "S[(2,4,2,8):(1@x,8,1@z,1)] + R[(4):(1@y)]"},
         {"f32[8,16] S[(4,2,16):(16,1@x,1)] + R[(4,2):(1@y,1@z)]", "none", "none",
          "S[(4,2,16):(16,1@x,1)] + R[(4,2):(1@y,1@z)]"},
-        {"f32[8] S[(2,4):(1@x,1)] + R[(4,2,2):(1@y,1@z,1@lane)]",
-         "{devices=[2,8]<=[16] last_tile_dim_replicate}", "P('x')",
-         "S[(2,4):(1@x,1)] + R[(4,2):(1@y,1@z)]"}, /* copies in a memory are on no device */
+        {"f32[8] S[(2,4):(1@x,1)] + R[(4,2,2):(1@y,1@z,4)]", "{devices=[2,8]<=[16] last_tile_dim_replicate}",
+         "P('x')", "S[(2,4):(1@x,1)] + R[(4,2):(1@y,1@z)]"}, /* copies in a memory are on no device */
         {"f32[16,2] S[(16,2):(1@device,1)]", "{devices=[16,1]<=[16]}", "P(('x', 'y', 'z'), None)",
          "S[(2,4,2,2):(1@x,1@y,1@z,1)]"},
     };
@@ -141,6 +140,7 @@ static void test_errors(void **state) {
         {"f32[8] #sdy.sharding<@m, []>", 27, "the sharding has 0 dims, the array 1"},
         {"f32[8] S[(2,4):(1@x,1)]", 1,
          "2 devices that are 1 apart are neither in S nor in R: the array would lie on a part of the mesh"},
+        {"f32[8] S[(2,4):(1@X,1)]", 1, "neither the mesh nor a memory of tpu-v4 has an axis 'X'"},
         {"f32[8] S[(4,2):(1@x,1)] + R[(4,2):(1@y,1@z)]", 1,
          "4 coordinates 1 apart on the axis 'x', which has 2"},
         {"f32[8] #sdy.sharding(@m, [{}])", 21, "found '(', expected '<'"},
@@ -371,6 +371,28 @@ static void check_printed(const char *source, int form) {
     ts_arena_free(arena);
 }
 
+/* Axes of a memory are on no device; those of neither are refused. */
+static void test_axes_of_memories(void **state) {
+    static const char *const sets[] = {
+        "memories.hbm.axes.P.extent=2",     "memories.hbm.axes.P.step=4 B",
+        "memories.vmem.axes.sub.extent=2",  "memories.vmem.axes.sub.step=4 B",
+        "memories.vmem.axes.lane.extent=2", "memories.vmem.axes.lane.step=8 B"};
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_mesh mesh;
+    ts_sharding s;
+    ts_mesh_request request = {.machine = ts_machine_load_with(&err, arena, "tpu-v4", "sets", sets, 6),
+                               .axes = {"--mesh", "x=2", 3}};
+    if (!request.machine || !ts_mesh_read(&err, arena, &request, &mesh)) fail_msg("%s", err.message);
+    if (!parse(&err, arena, &mesh, "f32[16] S[(2,2,2,2):(1@x,1@lane,1@sub,1@P)]", &s))
+        fail_msg("%s", err.message);
+    assert_int_equal(s.digit_count, 1);
+    assert_false(parse(&err, arena, &mesh, "f32[8] S[(2,4):(1@xx,1)]", &s));
+    assert_string_equal(err.message,
+                        "neither the mesh nor a memory of tpu-v4 has an axis 'xx'; did you mean 'x'?");
+    ts_arena_free(arena);
+}
+
 static void test_printed(void **state) {
     static const struct {
         const char *text;
@@ -389,7 +411,7 @@ int main(void) {
         cmocka_unit_test(test_forms),           cmocka_unit_test(test_errors),
         cmocka_unit_test(test_uneven),          cmocka_unit_test(test_dims_in_a_row),
         cmocka_unit_test(test_copies_and_sums), cmocka_unit_test(test_iota),
-        cmocka_unit_test(test_printed),
+        cmocka_unit_test(test_printed),         cmocka_unit_test(test_axes_of_memories),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
