@@ -256,7 +256,7 @@ static void test_programs(void **state) {
          "HALF ; all\n",
          ".param HALF = 0.10000000000000001\n.param N = 3\n.tensor x hbm f32[8]{0} in file(\"w.npy\")\n"
          ".report top = max(x) * HALF\n"},
-        /* a tile's letter is not the parameter */
+        {".param N = 1234567\n.tensor x hbm u8[N+1]", ".tensor x hbm u8[1234568]{0}\n"},
         {".tensor x hbm f32[1+2,7-3,2*3,8/2,9%5]", ".tensor x hbm f32[3,4,6,4,4]{4,3,2,1,0}\n"},
         {".macro m op, by, d\nop.by d, s2, s3\n.end\nm scmp, lt, s1", "    scmp.lt s1, s2, s3\n"},
         {".if 0.5\nnop\n.else\nhalt\n.end", "    nop\n"},
@@ -265,8 +265,10 @@ static void test_programs(void **state) {
         {".tensor L0 hbm f32[8]\n.tensor x hbm f32[8]\n.sem L_0\ntop: jump top",
          ".tensor L0 hbm f32[8]{0}\n.tensor x hbm f32[8]{0}\n.sem L_0[1]\nL__0:\n    jump L__0\n"},
         {".if 0.0\nnop\n.else\nhalt\n.end", "    halt\n"},
+        /* neither a tile's letter nor an axis is the parameter */
         {".param T = 8\n.tensor x hbm f32[T,256]{1,0:T(T,128)} out",
          ".tensor x hbm f32[8,256]{1,0:T(8,128)} out\n"},
+        {".param m = 2\n.tensor x hbm f32[8] S[8:1@m]", ".tensor x hbm f32[8] S[8:1]\n"},
     };
     int failures = 0;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) failures += check_row("", &rows[i]);
@@ -376,6 +378,9 @@ static void test_errors(void **state) {
         {".tensor y hbm f32[ROW,2]", "8:19: unknown name 'ROW'; did you mean 'ROWS'?"},
         {".tensor y hbm f32[ROWS,2]{1,0:T(8,128}", "8:38: found '}', expected ',' or ')'"},
         {".tensor y hbm f33[2]", "8:15: unknown element type 'f33'; did you mean 'f32'?"},
+        {".tensor y hbm f33[ROW]", "8:15: unknown element type 'f33'; did you mean 'f32'?"},
+        {".tensor y hbm f32[8 ROW]", "8:21: found 'ROW', expected ',' or ']'"},
+        {".tensor y hbm f32.x[2]", "8:18: found '.', expected '['"},
         {".tensor y hbm f32[2] inn", "8:22: found 'inn', expected the end of the shape"},
         {".tensor y hbm f32[2] out zeros", "8:26: only a tensor that is 'in' or 'inout' begins with values"},
         {".tensor y hbm f32[2] in random(sed=1)", "8:32: found 'sed', expected seed, lo or hi"},
