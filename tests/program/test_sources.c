@@ -33,6 +33,8 @@ static void what_is_near_is_suggested(void **state) {
                                  "mean 'tilesim:/softmax.tsim'?"},
         {"tilesim:/addd.tsim", "cannot open 'tilesim:/addd.tsim': No such file or directory; did you mean "
                                "'tilesim:/add.tsim'?"}, /* the first of all */
+        {"tilesim:/lyrnrm.tsim", "cannot open 'tilesim:/lyrnrm.tsim': No such file or directory; did you "
+                                 "mean 'tilesim:/layernorm.tsim'?"},
         {"softmax.tsim", "cannot open 'softmax.tsim': No such file or directory; did you mean "
                          "'tilesim:/softmax.tsim'?"},
         {"nowhere/softmax.tsim", "cannot open 'nowhere/softmax.tsim': No such file or directory; did you "
