@@ -67,7 +67,6 @@ bool recover_instruction(assembler *as, const token *begin, const token **at) {
     const token *end = begin;
     for (; depth > 0 ? !ends_row(end) : !token_ends_line(end) && !token_is(end, '}'); end++)
         depth += token_is(end, '{') - token_is(end, '}');
-    if (as->stopped) return false;
     *at = end;
     settle(as, begin, end);
     return !as->stopped;
