@@ -89,6 +89,12 @@ static void who_gets_more_than_a_share_is_not_fair(void **state) {
     for (int i = 0; i < LONG; i++) give(&l, i % 30 == 1 ? 0 : i % CHANNELS, 0, 0);
     assert_true(hbm_load_fair_share(&l.load) < 4);
     stop(&l);
+    start(&l, 2, LOOKAHEAD); /* of 1024, an eighth and 16 a channel more than half */
+    for (int i = 0; i < 640 + 384; i++) give(&l, i < 640 ? i * 2 % CHANNELS : i * 2 % CHANNELS + 1, 0, 0);
+    assert_int_equal(hbm_load_fair_share(&l.load), 2);
+    give(&l, 0, 0, 0);
+    assert_int_equal(hbm_load_fair_share(&l.load), 1);
+    stop(&l);
 }
 
 /* In rounds of 64 bursts of each channel `more` of the last ones go to the first or the second instead, in turns. */
@@ -255,6 +261,10 @@ static void columns_make_no_coset(void **state) {
     for (int i = 0; i < 100; i++) hbm_load_add_access(&l.load, &l.stream, at(i % 2, 0, 0) + 2);
     assert_int_equal(l.load.level[0].end, (100 * 4 + 2) * STEPS);
     assert_int_equal(hbm_load_fair_share(&l.load), 2);
+    const uint64_t banks[] = {at(0, 0, 0), at(0, 1 << (TS_ADDRESS_BANK_BITS - 1), 0)};
+    hbm_load_set_access(&l.load, banks, 2);
+    assert_int_equal(l.load.rank, 1);
+    assert_int_equal(l.load.coset_channels, 1);
     stop(&l);
 }
 
