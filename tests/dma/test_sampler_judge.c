@@ -1,6 +1,8 @@
 /* Whether windows tell the time of a box: at the counts, and at the errors, where that changes. */
 #include "tests/support/test.h"
 
+#include <math.h>
+
 #include "dma/sampler.h"
 
 /* Of so many windows of one line each that take 1 - noise and 1 + noise in turns: the standard error of their mean is about
@@ -58,11 +60,101 @@ static void what_is_left_counts(void **state) {
     assert_true(sampler_is_enough(&b));
 }
 
+/* One part in 400, of 16 or of all in 200; of sorted boxes in 280, of all in 100, or half of 8 at the engine's pace. */
+static void some_windows_are_enough(void **state) {
+    static const struct {
+        int count;
+        double noise;
+        int most;
+        bool is_sorted, is_engine_bound, is_enough;
+    } rows[] = {
+        {SAMPLER_MANY - 1, 0.015, 48, false, false, false},
+        {SAMPLER_MANY, 0.015, 48, false, false, true},
+        {SAMPLER_MANY - 1, 0.015, 15, false, false, true},
+        {SAMPLER_JOINED_MANY, 0.06, 25, true, false, false},
+        {SAMPLER_JOINED_MANY, 0.06, 24, true, false, true},
+        {SAMPLER_JOINED_MANY - 1, 0.06, 23, true, false, false},
+        {SAMPLER_JOINED_LEAST / 2, 0.5, 48, true, true, true},
+        {SAMPLER_JOINED_LEAST / 2 - 1, 0.5, 48, true, true, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        sampler_box b = box_of(rows[i].count, rows[i].noise);
+        b.most = rows[i].most;
+        b.least = SAMPLER_JOINED_LEAST;
+        b.is_joined = b.is_sorted = rows[i].is_sorted;
+        b.is_engine_bound = rows[i].is_engine_bound;
+        if (sampler_is_enough(&b) != rows[i].is_enough) fail_msg("row %zu", i);
+    }
+}
+
+/* Each window takes longer than the one before. */
+static void large_boxes_of_the_memory_drift(void **state) {
+    static const struct {
+        int count;
+        double weight;
+        int engine_bound;
+        bool is_sorted, drifts;
+    } rows[] = {{SAMPLER_LEAST, 1, 0, false, true},     {SAMPLER_LEAST - 1, 1, 0, false, false},
+                {SAMPLER_LEAST, 1, 1, false, false},    {SAMPLER_LEAST, 1, 0, true, false},
+                {SAMPLER_LEAST, 0.25, 0, false, false}, {SAMPLER_LEAST, 0.26, 0, false, true}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        sampler_box b = {
+            .weight = rows[i].weight, .engine_bound = rows[i].engine_bound, .is_sorted = rows[i].is_sorted};
+        for (int k = 0; k < rows[i].count; k++) ts_ratio_add(&b.ticks, 1 + 0.1 * k, 1);
+        if (sampler_is_drifting(&b) != rows[i].drifts) fail_msg("row %zu", i);
+    }
+}
+
+/* Nor does the error where nothing will be left. */
+static void what_will_be_left_counts(void **state) {
+    sampler_box b = box_of(SAMPLER_MANY, 0.1);
+    assert_false(sampler_will_agree(&b));
+    b.left = 0.25; /* a third of the windows have taken three quarters */
+    assert_true(sampler_will_agree(&b));
+}
+
+/* A box of 100 elements in 1000, at 2 ticks each. Before anything has passed, others count a quarter of that; then what
+ * those that passed took, and no more than its own. */
+static void weights_are_parts_of_the_time(void **state) {
+    static const struct {
+        int64_t passed, tick, charged;
+        double others, past;
+    } rows[] = {{0, 50, 70, 0.5, 0},
+                {1, 1, 0, 1, 1},
+                {100, 100, 0, 1, 100},
+                {100, 60, 40, 1, 100},
+                {100, 100, 300, 2, 400}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        sampler s = {.elements = 1000, .passed = rows[i].passed, .charged = rows[i].charged};
+        s.box.elements = 100;
+        double later = rows[i].others * (double)(900 - rows[i].passed);
+        double weight = sampler_weight_of(&s, &(sampler_sample){.tick = rows[i].tick}, 2);
+        assert_true(fabs(weight - 200 / (200 + rows[i].past + later)) < 1e-12);
+    }
+}
+
+/* More elements by work than all have, fewer, or as many but for one part in 400. */
+static void elements_are_compared_by_work(void **state) {
+    static const struct {
+        ts_traversal_amount part, all;
+        int more;
+    } rows[] = {{{100, 10}, {1000, 100}, 0},  {{200, 10}, {1000, 100}, 1}, {{50, 10}, {1000, 100}, -1},
+                {{401, 10}, {4000, 100}, 0},  {{399, 10}, {4000, 100}, 0}, {{402, 10}, {4000, 100}, 1},
+                {{398, 10}, {4000, 100}, -1}, {{401, 8}, {4000, 100}, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(sampler_compare_elements(rows[i].part, rows[i].all), rows[i].more);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(many_windows_say_whether_all_would_be_enough),
         cmocka_unit_test(few_windows_say_it_of_boxes_that_are_not_sorted),
         cmocka_unit_test(what_is_left_counts),
+        cmocka_unit_test(some_windows_are_enough),
+        cmocka_unit_test(large_boxes_of_the_memory_drift),
+        cmocka_unit_test(what_will_be_left_counts),
+        cmocka_unit_test(weights_are_parts_of_the_time),
+        cmocka_unit_test(elements_are_compared_by_work),
     };
     return cmocka_run_group_tests_name("dma/sampler_judge", tests, NULL, NULL);
 }
