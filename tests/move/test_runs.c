@@ -253,6 +253,7 @@ static const layout_pair pairs[] = {
     {"s8[R,C]{1,0:T(8,128)(4,1)}", "s8[R,C]{1,0}", true},
     {"u8[R,C]{1,0:T(32,128)(4,1)}", "u8[R,C]{1,0}", true},
     {"s16[R,C]{1,0:T(4,256)}", "s16[R,C]{1,0}", true},
+    {"f32[R,C]{1,0:T(8,192)}", "f32[R,C]{1,0}", true}, /* not a power of 2 */
     {"bf16[R,C]{1,0:T(8,128)(2,1)}", "f32[R,C]{1,0}", true},
     {"f32[R,C]{1,0:T(8,128)}", "bf16[R,C]{1,0}", false}, /* a line is two of the source */
     {"f32[R,3,C]{2,1,0:T(2,128)}", "f32[R,3,C]{2,0,1}", true},
