@@ -159,6 +159,40 @@ static void what_can_be_served_meanwhile_holds_nobody_back(void **state) {
     assert_false(turns_are_fair(128, 0));
 }
 
+/* Of each share its part, in stages. */
+static void lookahead_is_divided_among_shares(void **state) {
+    static const struct {
+        int32_t lookahead;
+        hbm_load_window windows[3]; /* of all, of every second, of every fourth channel */
+    } rows[] = {
+        {512,
+         {{.count = 64, .stage_bursts = 8},
+          {.count = 64, .stage_bursts = 4},
+          {.count = 64, .stage_bursts = 2}}},
+        {6,
+         {{.count = 6, .stage_bursts = 1}, {.count = 3, .stage_bursts = 1}, {.count = 1, .stage_bursts = 1}}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        loaded l;
+        start(&l, 4, rows[i].lookahead);
+        for (int k = 0; k < 3; k++) {
+            assert_int_equal(l.stream.windows[k].count, rows[i].windows[k].count);
+            assert_int_equal(l.stream.windows[k].stage_bursts, rows[i].windows[k].stage_bursts);
+        }
+        stop(&l);
+    }
+}
+
+/* The last of 101 is accepted when there is room in the queue, and the next one is offered then. */
+static void in_order_each_waits_for_the_one_before(void **state) {
+    loaded l;
+    start(&l, 2, 0);
+    for (int i = 0; i < 101; i++) give(&l, 0, 0, 0);
+    give(&l, 1, 0, 0);
+    assert_int_equal(l.load.level[0].until[1], (100 + 2 - QUEUE + 1 + 2) * STEPS);
+    stop(&l);
+}
+
 static void more_so_far_may_be_what_waits(void **state) {
     loaded l;
     start(&l, 2, LOOKAHEAD);
@@ -342,7 +376,7 @@ static void a_jump_forgets_what_has_begun(void **state) {
         hbm_load_open(&l.load, &l.stream);
         assert_true(l.load.is_even);
         assert_int_equal(l.load.level[0].end, 0);
-        give(&l, 0, 0, 0); /* its row is to be opened again */
+        for (int c = 0; c < CHANNELS; c++) give(&l, c, 0, 0); /* its row is to be opened again */
         assert_int_equal(l.load.level[0].end, 3 * STEPS);
         stop(&l);
     }
@@ -373,6 +407,8 @@ int main(void) {
         cmocka_unit_test(who_gets_more_than_a_share_is_not_fair),
         cmocka_unit_test(a_single_channel_stands_for_equals_only),
         cmocka_unit_test(what_can_be_served_meanwhile_holds_nobody_back),
+        cmocka_unit_test(lookahead_is_divided_among_shares),
+        cmocka_unit_test(in_order_each_waits_for_the_one_before),
         cmocka_unit_test(more_so_far_may_be_what_waits),
         cmocka_unit_test(what_is_tried_next_is_not_judged_by_what_waits),
         cmocka_unit_test(rows_that_are_opened_take_time),
