@@ -1,5 +1,8 @@
 /* Programs that are run once for their time: what is known of them answers later questions. */
+#include <stdio.h>
+
 #include "tests/support/rounds.h"
+#include "tests/support/temporary.h"
 #include "tests/support/test.h"
 
 #include "run/run.h"
@@ -138,11 +141,31 @@ static void nothing_is_moved_at_no_pace(void **state) {
     ts_arena_free(arena);
 }
 
+/* Also before its limit: it does not go on for longer. */
+static void what_fails_is_an_error(void **state) {
+    ts_arena *arena = ts_arena_new();
+    ts_timed_program p = program_in(arena);
+    char path[TEMPORARY_PATH];
+    FILE *file = fopen(temporary_path(path, "timed_deadlock.tsim"), "w");
+    assert_non_null(file);
+    assert_true(fputs(".sem a\nwait a\n", file) >= 0 && fclose(file) == 0);
+    p.program = path;
+    p.count = 0;
+    for (p.limit = 0; p.limit <= 1000; p.limit += 1000) {
+        ts_error err = {0};
+        assert_null(ts_timed_run_get(&err, &p));
+        assert_int_equal(err.kind, TS_ERROR_FAULT);
+        assert_null(ts_timed_run_get(NULL, &p));
+    }
+    remove(path);
+    ts_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(over_a_limit_is_over_lower_ones), cmocka_unit_test(a_whole_run_answers_any_limit),
         cmocka_unit_test(few_channels_take_about_as_long), cmocka_unit_test(the_pace_is_that_of_the_middle),
-        cmocka_unit_test(nothing_is_moved_at_no_pace),
+        cmocka_unit_test(nothing_is_moved_at_no_pace),     cmocka_unit_test(what_fails_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
