@@ -281,7 +281,7 @@ static const run_case runs[] = {
     {"enough blocks, in turns", "f32[384,1024]{1,0:T(8,128)}", "f32[384,1024]{1,0:T(8,128)}", STEADY, 0.001,
      true, true, false, false, 1e-5, 190, 230},
     {"few blocks, read only", "f32[352,1024]{1,0:T(8,128)}", "f32[352,1024]{1,0:T(8,128)}", STEADY, 0.001,
-     false, true, false, false, 1e-5, 190, 230},
+     false, true, false, false, 1e-5, 190, 210},
     {"engine in the first half", HALVES, STEADY, 1.067, true, false, false, false, 0.0025, 100, 5300},
     {"engine in neither half", HALVES, STEADY, 0.1, true, false, false, false, 1e-4, 30, 60},
     {"engine with time to spare in the first half", HALVES, STEADY, 1.4, true, false, false, false, 0.0025,
