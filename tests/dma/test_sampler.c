@@ -248,6 +248,8 @@ static const run_case runs[] = {
     {"faster behind jumps", ROWS, ROWS, JUMPY, 0.001, true, true, false, false, 2e-4, 190, 210},
     {"uneven, and faster behind jumps", ROWS, ROWS, JUMPY, 0.001, true, false, false, false, 2e-4, 161, 185},
     {"engine", ROWS, ROWS, STEADY, 2, true, true, false, false, 1e-6, 18, 28},
+    {"engine, and a memory that is behind at first", ROWS, ROWS, COLD, 0.6, true, true, false, false, 1e-4,
+     170, 200},
     {"noisy", ROWS, ROWS, NOISY, 0.001, true, true, false, false, 0.0075, 250, 900},
     {"rough, and much of it simulated", "f32[1000,1024]{1,0:T(8,128)}", "f32[1000,1024]{1,0:T(8,128)}", ROUGH,
      0.001, true, true, false, false, 0.005, 400, 900},
