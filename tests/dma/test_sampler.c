@@ -64,8 +64,9 @@ static void what_a_memory_holds(void **state) {
 /* ---- A transfer through a memory whose rate is known ---- */
 
 /* ROOMY is steady, of a memory at which half as many lines wait. LATE is slower than the engine from seven tenths on.
- * JUMPY takes half as long for as many lines as wait, where blocks have been left out: at the end, too. */
-typedef enum { STEADY, NOISY, ROUGH, WILD, SLOWING, DRIFTING, FAST, ROOMY, COLD, LATE, JUMPY } pace;
+ * JUMPY takes half as long for as many lines as wait, where blocks have been left out: at the end, too.
+ * BURSTY serves a line in 4 ticks, and accepts 16 blocks faster than that, then 16 more slowly. */
+typedef enum { STEADY, NOISY, ROUGH, WILD, SLOWING, DRIFTING, FAST, ROOMY, COLD, LATE, JUMPY, BURSTY } pace;
 
 typedef struct {
     const char *name, *src, *dst;
@@ -81,7 +82,7 @@ typedef struct {
     sampler sampler;
     const ts_plan *plan;
     ts_traversal *traversal;
-    int64_t tick, lines, parts, blocks, windows;
+    int64_t tick, lines, served_ticks, parts, blocks, windows;
     double engine; /* busy until */
     int64_t caught_up, skipped_ticks, skipped_quiet;
     int64_t base, behind_at_base; /* of the box */
@@ -107,6 +108,7 @@ static int64_t line_ticks(pace at, int64_t block, int64_t count) {
     if (at == ROUGH) return 2 + (int64_t)(hash >> 60);
     if (at == WILD) return (hash >> 40) % 16 == 0 ? 400 : 1;
     if (at == LATE) return 10 * block < 7 * count ? 37 : 60;
+    if (at == BURSTY) return block / 16 % 2 == 0 ? 2 : 6;
     if (at == COLD) return 125 * block < count ? 6 : 4;
     return at == SLOWING ? 4 + 8 * block / count : 4;
 }
@@ -117,6 +119,7 @@ static int64_t lines_of(const ts_traversal *traversal) {
 }
 
 static void serve(bench *b, int64_t ticks) {
+    b->served_ticks += ticks;
     while (ticks > 0) {
         int64_t phase = b->tick % INTERVAL, now = INTERVAL - phase < ticks ? INTERVAL - phase : ticks;
         b->tick += phase < STALL ? STALL - phase : now;
@@ -181,11 +184,12 @@ static void look(bench *b) {
     }
     if (!sampler_note(&b->sampler, b->traversal, b->tick)) return;
     look_at_window(b);
+    int64_t served = b->of->pace == BURSTY ? b->served_ticks / 4 : b->lines;
     sampler_sample now = {.tick = b->tick,
                           .parts = b->parts,
                           .behind = behind(b),
                           .totals = *ts_traversal_get_totals(b->traversal),
-                          .progress = {b->lines, b->lines, b->tick}};
+                          .progress = {b->lines, served, b->tick}};
     if (!sampler_look(&b->sampler, b->traversal, &now, b->of->is_even, &skip)) return;
     if (b->base != b->sampler.box.base) {
         b->behind_at_base = behind(b);
@@ -247,6 +251,7 @@ static const run_case runs[] = {
     {"uneven", ROWS, ROWS, STEADY, 0.001, true, false, false, false, 1e-6, 161, 185},
     {"faster behind jumps", ROWS, ROWS, JUMPY, 0.001, true, true, false, false, 2e-4, 190, 210},
     {"uneven, and faster behind jumps", ROWS, ROWS, JUMPY, 0.001, true, false, false, false, 2e-4, 161, 185},
+    {"accepted in bursts", ROWS, ROWS, BURSTY, 0.001, true, true, false, false, 1e-3, 190, 230},
     {"engine", ROWS, ROWS, STEADY, 2, true, true, false, false, 1e-6, 18, 28},
     {"engine, and a memory that is behind at first", ROWS, ROWS, COLD, 0.6, true, true, false, false, 1e-4,
      170, 200},
