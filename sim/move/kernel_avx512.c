@@ -267,6 +267,10 @@ INLINE void mix_lanes(int width, wide a, wide b, wide v[2]) {
     v[1] = _mm512_permutex2var_epi8(a, WIDE_LOAD(order[1]), b);
 }
 
+INLINE wide join_lanes(bool odd, wide a, wide b) {
+    return odd ? _mm512_shuffle_i64x2(a, b, 0xdd) : _mm512_shuffle_i64x2(a, b, 0x88);
+}
+
 typedef wide squares;
 #define LANES              4
 #define MASKS              true
@@ -275,6 +279,8 @@ typedef wide squares;
 #define UNPACK_LANES       unpack_lanes
 #define MIXES              true
 #define MIX_LANES          mix_lanes
+#define PAIRS              true
+#define JOIN_LANES         join_lanes
 #define STORE_LANES        store_squares
 #include "kernel_transpose.inc"
 #undef LANES
