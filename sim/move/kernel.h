@@ -28,8 +28,11 @@ enum {
     TS_TRANSPOSES = 5,  /* of elements of 1, 2, .. 16 bytes */
     TS_TRANSPOSED = 512,
     TS_KEPT_LINES = 128,
-    TS_STRIP_BYTES = 256, /* of a row that are moved together */
-    TS_FEW_COLUMNS = 8    /* the same where columns collide */
+    TS_STRIP_BYTES = 256, /* of a row that are moved together; in caches up to */
+    TS_LONG_STRIP_BYTES = 640,
+    TS_STRIP_COLUMNS =
+        256, /* and no more, whose lines the nearest cache holds; where they collide no more than */
+    TS_FEW_COLUMNS = 8
 };
 
 /* What happens to elements when a line is loaded. Pairs: two lines whose elements take turns in the
@@ -98,11 +101,11 @@ typedef struct {
      * elements of a row lie together in the source, those of a column in the destination. A row has at least 16
      * bytes, a column a line's; or 16, where a row has a line's; or, where the kernels mask columns, the rows that
      * a line has more are the last again, by the table. packs: rows are copied first, or
-     * `spread`: read by few loads of several lanes; collides: a few columns are stored before the next. Both as caches do
-     * not hold lines of many. */
+     * `spread`: read by few loads of several lanes, as caches do not hold lines of many. */
     ts_offsets rows, columns;
-    bool spread, collides;
-    bool apart;    /* columns collide, whether or not these are taken few by few */
+    int strip_bytes; /* of a row that are moved together: of few columns, where caches do not hold lines of many */
+    bool spread;
+    bool apart;    /* columns collide */
     bool reads_on; /* less than a line behind the last byte of a row may be read */
     ts_permute permute;
     int listed; /* steps of the last loop, where these are listed; 0: they are not */

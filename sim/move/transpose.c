@@ -1,6 +1,8 @@
 /* Matching a box with a transpose: which loops make its rows and its columns. */
 #include "copy_plan.h"
 
+#include "base/number.h"
+
 enum {
     MOST_BYTES = 16,
     LEAST_ROW_BYTES = 16,
@@ -280,11 +282,22 @@ static bool are_colliding(const ts_offsets *offsets, int64_t count, int few, int
     return same > few;
 }
 
-/* The same of few columns, the next of which may lie before the first in its page. */
-static bool are_columns_colliding(const ts_offsets *columns, int64_t width) {
-    int64_t count = TS_STRIP_BYTES * 8 / width;
-    return are_colliding(columns, count, TS_FEW_COLUMNS - 1, 0) ||
-           are_colliding(columns, count, TS_FEW_COLUMNS - 1, LINE_OF_MEMORY);
+/* The same of few columns of a strip, the next of which may lie before the first in its page. */
+static bool are_columns_colliding(const ts_offsets *columns, int64_t width, int strip_bytes) {
+    int64_t count = strip_bytes * 8 / width;
+    return are_colliding(columns, count, TS_FEW_COLUMNS, 0) ||
+           are_colliding(columns, count, TS_FEW_COLUMNS, LINE_OF_MEMORY);
+}
+
+/* Bytes of a row that are moved together: within the caches many, but fewer where columns collide. */
+static int choose_strip(const ts_copy_plan *j, int64_t width, bool narrows) {
+    int least = (int)ts_max(TS_FEW_COLUMNS * width / 8, LEAST_ROW_BYTES),
+        bytes = (int)ts_min(TS_STRIP_COLUMNS * width / 8, TS_LONG_STRIP_BYTES);
+    const ts_offsets *columns = &j->tile.columns;
+    if (j->m->staging || j->tile.packs || are_columns_colliding(columns, width, bytes))
+        bytes = TS_STRIP_BYTES;
+    while (narrows && bytes > least && are_columns_colliding(columns, width, bytes)) bytes /= 2;
+    return bytes;
 }
 
 /* Do rows that are as long as a kernel has them follow each other without a gap? */
@@ -346,12 +359,10 @@ static void set_tile(ts_copy_plan *j, const ts_plan_box *box, const side *rows, 
     if (is_short && kernels->masks_columns) repeat_last(&tile->rows, kernels->line_bytes * 8 / width);
     tile->packs = (!is_short || kernels->masks_columns) &&
                   are_colliding(&tile->rows, tile->line_bytes * 8 / width, FEW_WAYS, 0);
-    tile->apart = are_columns_colliding(&tile->columns, width);
+    tile->apart = are_columns_colliding(&tile->columns, width, TS_STRIP_BYTES);
     tile->spread = tile->packs && !tile->apart;
     tile->reads_on = ts_copy_reads_on(j->m);
-    tile->collides = tile->apart && !j->m->staging && !is_short &&
-                     TS_FEW_COLUMNS * width >= 8 * LEAST_ROW_BYTES &&
-                     tile->columns.step % LINE_OF_MEMORY != 0;
+    tile->strip_bytes = choose_strip(j, width, !j->m->staging && !is_short && width > 8);
 }
 
 static void take_boxes(ts_copy_plan *j, const side *s) {

@@ -792,22 +792,27 @@ static void transposes_or_lines(void **state) {
 
 /* ---- Lines that collide in caches ---- */
 
-/* Of elements of so many bytes: how far rows and columns of a transpose lie apart. */
+/* Of elements of so many bytes: how far rows and columns of a transpose lie apart, and bytes of a row that are moved
+ * together. */
 static const struct {
     int unit;
     int64_t rows, row_step, column_step;
-    bool packs, apart, spread, collides;
+    bool packs, apart, spread;
+    int strip_bytes;
 } colliding[] = {
-    {1, 64, 4096, 100, true, false, true, false},         {1, 64, 4224, 100, false, false, false, false},
-    {1, 512, 4224, 600, false, false, false, false},      {1, 64, 1000, 4100, false, true, false, false},
-    {1, 64, 8192 + 4, 100, true, false, true, false},     {1, 64, 4096 + 8, 100, false, false, false, false},
-    {1, 64, 4096 - 6, 100, false, false, false, false},   {1, 64, 4096 - 9, 100, false, false, false, false},
-    {1, 64, 4096, 4096, true, true, false, false},        {1, 64, 4096, 4090, true, true, false, false},
-    {2, 64, 1000, 4100, false, true, false, true},        {2, 64, 1000, 4096, false, true, false, false},
-    {2, 64, 1000, 4352, false, false, false, false},      {2, 64, 1000, 4096 - 8, false, true, false, true},
-    {2, 64, 1000, 4096 - 10, false, false, false, false}, {2, 64, 1000, 4096 + 9, false, true, false, true},
-    {1, 64, 65536, 100, true, false, true, false},        {2, 64, 1000, 65536 - 8, false, true, false, true},
-    {8, 64, 1000, 512 + 1, false, false, false, false}, /* more than a strip has */
+    {1, 64, 4096, 100, true, false, true, 256},        {1, 64, 4224, 100, false, false, false, 256},
+    {1, 512, 4224, 600, false, false, false, 256},     {1, 64, 1000, 4100, false, true, false, 256},
+    {1, 64, 8192 + 4, 100, true, false, true, 256},    {1, 64, 4096 + 8, 100, false, false, false, 256},
+    {1, 64, 4096 - 6, 100, false, false, false, 256},  {1, 64, 4096 - 9, 100, false, false, false, 256},
+    {1, 64, 4096, 4096, true, true, false, 256},       {1, 64, 4096, 4090, true, true, false, 256},
+    {2, 64, 1000, 4100, false, true, false, 16},       {2, 64, 1000, 4096, false, true, false, 16},
+    {2, 64, 1000, 1024, false, true, false, 64},       {2, 64, 1000, 512, false, false, false, 512},
+    {2, 64, 1000, 4352, false, false, false, 512},     {2, 64, 1000, 4096 - 8, false, false, false, 512},
+    {2, 64, 1000, 4096 - 7, false, true, false, 16},   {2, 64, 1000, 4096 - 10, false, false, false, 512},
+    {2, 64, 1000, 4096 + 9, false, false, false, 512},
+    {1, 64, 65536, 100, true, false, true, 256},       {2, 64, 1000, 65536 - 7, false, true, false, 16},
+    {4, 64, 1000, 1024, false, true, false, 128},      {4, 64, 1000, 100, false, false, false, 640},
+    {8, 64, 1000, 512 + 1, false, false, false, 640}, /* more than a strip has */
 };
 
 static void lines_that_collide(void **state) {
@@ -826,7 +831,7 @@ static void lines_that_collide(void **state) {
             assert_int_equal(j.tile.packs, colliding[n].packs);
             assert_int_equal(j.tile.apart, colliding[n].apart);
             assert_int_equal(j.tile.spread, colliding[n].spread);
-            assert_int_equal(j.tile.collides, colliding[n].collides);
+            assert_int_equal(j.tile.strip_bytes, colliding[n].strip_bytes);
         }
     }
 }
@@ -1013,7 +1018,7 @@ static void rows_that_are_copied(void **state) {
             if (!is) continue;
             assert_int_equal(j.tile.rows.count, short_rows[n].rows);
             assert_int_equal(j.tile.columns.count, short_rows[n].columns);
-            assert_false(j.tile.collides);
+            assert_int_equal(j.tile.strip_bytes, TS_STRIP_BYTES);
         }
     }
 }
