@@ -291,7 +291,8 @@ static bool are_columns_colliding(const ts_offsets *columns, int64_t width, int 
 
 /* Bytes of a row that are moved together: within the caches many, but fewer where columns collide. */
 static int choose_strip(const ts_copy_plan *j, int64_t width, bool narrows) {
-    int least = (int)ts_max(TS_FEW_COLUMNS * width / 8, LEAST_ROW_BYTES),
+    int least =
+            (int)ts_max(TS_FEW_COLUMNS * width / 8, j->tile.reads_on ? LEAST_SHORT_BYTES : LEAST_ROW_BYTES),
         bytes = (int)ts_min(TS_STRIP_COLUMNS * width / 8, TS_LONG_STRIP_BYTES);
     const ts_offsets *columns = &j->tile.columns;
     if (j->m->staging || j->tile.packs || are_columns_colliding(columns, width, bytes))
@@ -362,7 +363,8 @@ static void set_tile(ts_copy_plan *j, const ts_plan_box *box, const side *rows, 
     tile->apart = are_columns_colliding(&tile->columns, width, TS_STRIP_BYTES);
     tile->spread = tile->packs && !tile->apart;
     tile->reads_on = ts_copy_reads_on(j->m);
-    tile->strip_bytes = choose_strip(j, width, !j->m->staging && !is_short && width > 8);
+    bool reads_bytes_often = width == 8 && tile->packs; /* whose rows collide, too */
+    tile->strip_bytes = choose_strip(j, width, !j->m->staging && !is_short && !reads_bytes_often);
 }
 
 static void take_boxes(ts_copy_plan *j, const side *s) {

@@ -800,18 +800,29 @@ static const struct {
     bool packs, apart, spread;
     int strip_bytes;
 } colliding[] = {
-    {1, 64, 4096, 100, true, false, true, 256},        {1, 64, 4224, 100, false, false, false, 256},
-    {1, 512, 4224, 600, false, false, false, 256},     {1, 64, 1000, 4100, false, true, false, 256},
-    {1, 64, 8192 + 4, 100, true, false, true, 256},    {1, 64, 4096 + 8, 100, false, false, false, 256},
-    {1, 64, 4096 - 6, 100, false, false, false, 256},  {1, 64, 4096 - 9, 100, false, false, false, 256},
-    {1, 64, 4096, 4096, true, true, false, 256},       {1, 64, 4096, 4090, true, true, false, 256},
-    {2, 64, 1000, 4100, false, true, false, 16},       {2, 64, 1000, 4096, false, true, false, 16},
-    {2, 64, 1000, 1024, false, true, false, 64},       {2, 64, 1000, 512, false, false, false, 512},
-    {2, 64, 1000, 4352, false, false, false, 512},     {2, 64, 1000, 4096 - 8, false, false, false, 512},
-    {2, 64, 1000, 4096 - 7, false, true, false, 16},   {2, 64, 1000, 4096 - 10, false, false, false, 512},
+    {1, 64, 4096, 100, true, false, true, 256},
+    {1, 64, 4224, 100, false, false, false, 256},
+    {1, 512, 4224, 600, false, false, false, 256},
+    {1, 64, 1000, 4100, false, true, false, 16},
+    {1, 64, 8192 + 4, 100, true, false, true, 256},
+    {1, 64, 4096 + 8, 100, false, false, false, 256},
+    {1, 64, 4096 - 6, 100, false, false, false, 256},
+    {1, 64, 4096 - 9, 100, false, false, false, 256},
+    {1, 64, 4096, 4096, true, true, false, 256},
+    {1, 64, 4096, 4090, true, true, false, 256},
+    {2, 64, 1000, 4100, false, true, false, 16},
+    {2, 64, 1000, 4096, false, true, false, 16},
+    {2, 64, 1000, 1024, false, true, false, 64},
+    {2, 64, 1000, 512, false, false, false, 512},
+    {2, 64, 1000, 4352, false, false, false, 512},
+    {2, 64, 1000, 4096 - 8, false, false, false, 512},
+    {2, 64, 1000, 4096 - 7, false, true, false, 16},
+    {2, 64, 1000, 4096 - 10, false, false, false, 512},
     {2, 64, 1000, 4096 + 9, false, false, false, 512},
-    {1, 64, 65536, 100, true, false, true, 256},       {2, 64, 1000, 65536 - 7, false, true, false, 16},
-    {4, 64, 1000, 1024, false, true, false, 128},      {4, 64, 1000, 100, false, false, false, 640},
+    {1, 64, 65536, 100, true, false, true, 256},
+    {2, 64, 1000, 65536 - 7, false, true, false, 16},
+    {4, 64, 1000, 1024, false, true, false, 128},
+    {4, 64, 1000, 100, false, false, false, 640},
     {8, 64, 1000, 512 + 1, false, false, false, 640}, /* more than a strip has */
 };
 
@@ -833,6 +844,21 @@ static void lines_that_collide(void **state) {
             assert_int_equal(j.tile.spread, colliding[n].spread);
             assert_int_equal(j.tile.strip_bytes, colliding[n].strip_bytes);
         }
+    }
+}
+
+/* Fewer bytes of rows than a lane has are moved together where what is behind the last may be read. */
+static void strips_of_few_bytes(void **state) {
+    for (int behind = 0; behind <= 64; behind += 64) {
+        ts_copy_context m = context_of(TS_DTYPE_U8, 8, ts_kernels_best());
+        ts_plan_loop loops[] = {{64, 1, 4100}, {64, 1000, 1}};
+        ts_plan_box box = box_of(loops, 2);
+        int64_t times[TS_PLAN_MAX_LOOPS];
+        ts_copy_plan j;
+        m.behind_bytes = behind;
+        ts_copy_plan_begin(&j, &m);
+        assert_true(ts_copy_plan_match_transpose(&j, &box, times));
+        assert_int_equal(j.tile.strip_bytes, behind ? 8 : 16);
     }
 }
 
@@ -1088,6 +1114,7 @@ static void rows_that_are_read_on_early(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_that_collide),
+        cmocka_unit_test(strips_of_few_bytes),
         cmocka_unit_test(chunks_that_collide),
         cmocka_unit_test(boxes_with_a_lack),
         cmocka_unit_test(runs_or_lines),
