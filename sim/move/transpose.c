@@ -282,11 +282,10 @@ static bool are_colliding(const ts_offsets *offsets, int64_t count, int few, int
     return same > few;
 }
 
-/* The same of few columns of a strip, the next of which may lie before the first in its page. */
-static bool are_columns_colliding(const ts_offsets *columns, int64_t width, int strip_bytes) {
+/* The same of a strip's columns, the next of which may lie before the first in its page. */
+static bool are_columns_colliding(const ts_offsets *columns, int64_t width, int strip_bytes, int few) {
     int64_t count = strip_bytes * 8 / width;
-    return are_colliding(columns, count, TS_FEW_COLUMNS, 0) ||
-           are_colliding(columns, count, TS_FEW_COLUMNS, LINE_OF_MEMORY);
+    return are_colliding(columns, count, few, 0) || are_colliding(columns, count, few, LINE_OF_MEMORY);
 }
 
 /* Bytes of a row that are moved together: within the caches many, but fewer where columns collide. */
@@ -295,9 +294,10 @@ static int choose_strip(const ts_copy_plan *j, int64_t width, bool narrows) {
             (int)ts_max(TS_FEW_COLUMNS * width / 8, j->tile.reads_on ? LEAST_SHORT_BYTES : LEAST_ROW_BYTES),
         bytes = (int)ts_min(TS_STRIP_COLUMNS * width / 8, TS_LONG_STRIP_BYTES);
     const ts_offsets *columns = &j->tile.columns;
-    if (j->m->staging || j->tile.packs || are_columns_colliding(columns, width, bytes))
+    if (j->m->staging || j->tile.packs || are_columns_colliding(columns, width, bytes, TS_FEW_COLUMNS))
         bytes = TS_STRIP_BYTES;
-    while (narrows && bytes > least && are_columns_colliding(columns, width, bytes)) bytes /= 2;
+    while (narrows && bytes > least && are_columns_colliding(columns, width, bytes, TS_FEW_COLUMNS))
+        bytes /= 2;
     return bytes;
 }
 
@@ -360,7 +360,7 @@ static void set_tile(ts_copy_plan *j, const ts_plan_box *box, const side *rows, 
     if (is_short && kernels->masks_columns) repeat_last(&tile->rows, kernels->line_bytes * 8 / width);
     tile->packs = (!is_short || kernels->masks_columns) &&
                   are_colliding(&tile->rows, tile->line_bytes * 8 / width, FEW_WAYS, 0);
-    tile->apart = are_columns_colliding(&tile->columns, width, TS_STRIP_BYTES);
+    tile->apart = are_columns_colliding(&tile->columns, width, TS_STRIP_BYTES, TS_FEW_COLUMNS - 1);
     tile->spread = tile->packs && !tile->apart;
     tile->reads_on = ts_copy_reads_on(j->m);
     bool reads_bytes_often = width == 8 && tile->packs; /* whose rows collide, too */
