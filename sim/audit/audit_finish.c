@@ -20,7 +20,7 @@ const char *ts_audit_level_text(ts_audit_level level) {
 static void sum_up(const ts_audit *a, ts_audit_result *r) {
     for (int k = 0; k < SPACE_CLASSES; k++) {
         const space_sum *sum = &a->settled[k];
-        ts_audit_sum *to[2] = {&r->sum, &r->spaces[audit_space_numbers[k]]};
+        ts_audit_sum *to[2] = {&r->sum, &r->spaces[audit_spaces[k].number]};
         for (int i = 0; i < 2; i++) audit_add_sum(to[i], a->ruled ? &sum->ruled : &sum->linear);
     }
 }

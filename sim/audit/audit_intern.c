@@ -122,13 +122,18 @@ const ts_audit_shape *audit_shape_now(const ts_audit *a, int32_t shape) {
 
 /* ---- Buffers ---- */
 
-const int audit_space_numbers[SPACE_CLASSES] = {0, 1, 2, 3, 5, 6, TS_AUDIT_SPACES - 1};
+const space_row audit_spaces[SPACE_CLASSES] = {
+#define SPACE(id, number, name, written) {number, name, written},
+#include "audit/spaces.def"
+    {TS_AUDIT_SPACES - 1, "other", NULL}};
 
 static int space_class(int space) {
     for (int k = 0; k < SPACE_OTHER; k++)
-        if (audit_space_numbers[k] == space) return k;
+        if (audit_spaces[k].number == space) return k;
     return SPACE_OTHER;
 }
+
+const char *ts_audit_space_name(int number) { return audit_spaces[space_class(number)].name; }
 
 static void add_shape(ts_audit_sum *sum, const ts_audit_shape *shape) {
     audit_add_sum(sum, &(ts_audit_sum){.buffers = 1,

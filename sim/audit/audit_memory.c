@@ -51,15 +51,12 @@ const char *audit_read_size(ts_span text, char word[AUDIT_SIZE], int64_t *bytes)
 
 /* XLA's number of a memory whose name the text begins with; AUDIT_NONE: it is none. */
 static int space_named(ts_span text) {
-    static const struct {
-        const char *name;
-        int space;
-    } names[] = {{"hbm", 0}, {"vmem", 1}, {"sflag", 2}, {"cmem", 3}, {"host", 5}, {"smem", 6}};
     while (text.length > 0 && (*text.text == ' ' || *text.text == '*')) text.text++, text.length--;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (text.length >= strlen(names[i].name) &&
-            strncasecmp(text.text, names[i].name, strlen(names[i].name)) == 0)
-            return names[i].space;
+    for (int i = 0; i < SPACE_OTHER; i++) {
+        size_t length = strlen(audit_spaces[i].written);
+        if (text.length >= length && strncasecmp(text.text, audit_spaces[i].written, length) == 0)
+            return audit_spaces[i].number;
+    }
     return AUDIT_NONE;
 }
 

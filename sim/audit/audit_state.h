@@ -16,8 +16,17 @@ typedef struct {
 } shape_record;
 
 /* Of buffers, by where they are. */
-enum { SPACE_HBM, SPACE_VMEM, SPACE_FLAGS, SPACE_CMEM, SPACE_HOST, SPACE_SMEM, SPACE_OTHER, SPACE_CLASSES };
-extern const int audit_space_numbers[SPACE_CLASSES]; /* as XLA numbers them; other: TS_AUDIT_SPACES - 1 */
+enum {
+#define SPACE(id, number, name, written) SPACE_##id,
+#include "audit/spaces.def"
+    SPACE_OTHER,
+    SPACE_CLASSES
+};
+typedef struct {
+    int number; /* XLA's; of others TS_AUDIT_SPACES - 1 */
+    const char *name, *written;
+} space_row;
+extern const space_row audit_spaces[SPACE_CLASSES];
 
 typedef struct {
     ts_audit_sum linear,

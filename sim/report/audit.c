@@ -9,9 +9,7 @@
 #include "study/transfer.h"
 
 const char *ts_report_audit_space(int space) {
-    static const char *const names[TS_AUDIT_SPACES + 1] = {
-        "hbm", "vmem", "flags", "cmem", [5] = "host", "smem", [TS_AUDIT_SPACES] = "all"};
-    return names[space] ? names[space] : "other";
+    return space == TS_AUDIT_SPACES ? "all" : ts_audit_space_name(space);
 }
 
 void ts_report_audit_cause(const ts_audit_shape *shape, ts_text *out) {
