@@ -84,7 +84,8 @@ const char *ts_host_file(ts_arena *arena, const char *path) {
 static bool split_path(ts_error *err, const char *path, ts_host_path *out) {
     *out = ts_host_path_split(path);
     if (out->name && *out->name == '\0')
-        return ts_error_set(err, TS_ERROR_INPUT, "%s: a tensor's name is missing behind ':'", path);
+        return ts_error_set(err, TS_ERROR_INPUT, "%s: %s name is missing behind ':'", path,
+                            out->format == TS_FORMAT_NPZ ? "an array's" : "a tensor's");
     return out->format != TS_FORMAT_UNKNOWN ||
            ts_error_set(err, TS_ERROR_INPUT,
                         "%s: the name does not say the format, expected .npy, .npz[:NAME], "

@@ -36,7 +36,7 @@ static const struct {
     {NUMPYS "two.npz", NUMPYS "two.npz holds 2 arrays, expected " NUMPYS "two.npz:NAME with such as 'x'", 0},
     {NUMPYS "two.npz:layer.0.w", NUMPYS "two.npz: no array 'layer.0.w'; did you mean 'layer.0/w'?", 0},
     {NUMPYS "two.npz:bias", NUMPYS "two.npz: no array 'bias', expected such as 'x'", 0},
-    {NUMPYS "two.npz:", NUMPYS "two.npz:: a tensor's name is missing behind ':'", 0},
+    {NUMPYS "two.npz:", NUMPYS "two.npz:: an array's name is missing behind ':'", 0},
     {NUMPYS "none.npz", "cannot open '" NUMPYS "none.npz': No such file or directory", 0},
 };
 

@@ -411,6 +411,9 @@ static void names_without_a_format(void **state) {
     ts_host_array array;
     assert_false(ts_host_load(&err, arena, "m.safetensors:", NULL, &array));
     assert_string_equal(err.message, "m.safetensors:: a tensor's name is missing behind ':'");
+    err = (ts_error){0};
+    assert_false(ts_host_load(&err, arena, "m.npz:", NULL, &array));
+    assert_string_equal(err.message, "m.npz:: an array's name is missing behind ':'");
     ts_arena_free(arena);
 }
 
