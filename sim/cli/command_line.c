@@ -63,7 +63,9 @@ static void print_help(const cli_line *line) {
                                         {"version", 'V', NULL, "print the version"}};
     const cli_command *command = line->command;
     ts_text out = ts_text_begin(line->arena);
-    ts_text_add(&out, "usage: tilesim %s [OPTION...] %s\n", command->name, command->operands);
+    ts_text_add(&out, "usage: tilesim %s [OPTION...]", command->name);
+    if (command->operands) ts_text_add(&out, " %s", command->operands);
+    ts_text_add_char(&out, '\n');
     add_wrapped(&out, command->about, 0);
     ts_text_add_char(&out, '\n');
     for (int i = 0; i < command->option_count; i++) add_option(&out, &command->options[i]);
@@ -157,12 +159,13 @@ static bool read_options(cli_line *line, int argc, char **argv) {
 
 static bool count_operands(cli_line *line) {
     const cli_command *command = line->command;
+    const char *expected = command->operands ? command->operands : "none";
     ts_error err = {0};
     if (line->operand_count < command->operands_least) {
-        ts_error_set(&err, TS_ERROR_USAGE, "too few operands, expected %s", command->operands);
+        ts_error_set(&err, TS_ERROR_USAGE, "too few operands, expected %s", expected);
     } else if (line->operand_count > command->operands_most) {
         ts_error_set(&err, TS_ERROR_USAGE, "unexpected operand '%.60s', expected %s",
-                     line->operands[command->operands_most], command->operands);
+                     line->operands[command->operands_most], expected);
     } else {
         return true;
     }

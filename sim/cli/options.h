@@ -20,7 +20,7 @@ typedef struct {
 
 typedef struct {
     const char *name;     /* "layout" */
-    const char *operands; /* as --help shows them: "SHAPE", "SRC DST" */
+    const char *operands; /* as --help shows them: "SHAPE", "SRC DST"; NULL: none */
     int operands_least, operands_most;
     const char *operand_files; /* a letter an operand: 'r' a file that is read, 'w' written, ' ' none; may be
                                   NULL, or shorter */
