@@ -97,12 +97,12 @@ static int common_frame(const ts_program *program, int a, int b) {
     return a;
 }
 
-/* The line of an instruction in the frame `level`, or of what leads to it from there; 0: it is not in it. */
+/* The line of an instruction in the frame `level`, which is around it, or of what leads to it from there. */
 static int line_at(const ts_program *program, const ts_instruction *instruction, int level) {
     ts_program_location at = ts_program_location_of(program, instruction);
     if (at.frame == level) return at.line;
-    while (at.frame > level && parent_of(program, at.frame) != level) at.frame = parent_of(program, at.frame);
-    return at.frame > level ? program->frames[at.frame].line : 0;
+    while (parent_of(program, at.frame) != level) at.frame = parent_of(program, at.frame);
+    return program->frames[at.frame].line;
 }
 
 static const ts_instruction *branch_of(const ts_bundle *bundle) {
@@ -111,12 +111,22 @@ static const ts_instruction *branch_of(const ts_bundle *bundle) {
     return branch;
 }
 
+/* The innermost frame around all of it: the packer may put what a macro has first before what stands before the macro. */
+static int frame_of(const ts_program *program, const code_loop *code) {
+    const ts_bundle *bundles = program->code.bundles;
+    int level = ts_program_location_of(program, bundles[code->end].instructions).frame;
+    for (int bundle = code->head; bundle <= code->end; bundle++)
+        for (int i = 0; i < bundles[bundle].count; i++)
+            level = common_frame(program, level,
+                                 ts_program_location_of(program, &bundles[bundle].instructions[i]).frame);
+    return level;
+}
+
 /* From the first line of what is repeated to that of the branch back. */
 static void find_span(const ts_program *program, const code_loop *code, ts_profile_loop *loop) {
     const ts_bundle *bundles = program->code.bundles;
     const ts_instruction *branch = branch_of(&bundles[code->end]);
-    int level = common_frame(program, ts_program_location_of(program, branch).frame,
-                             ts_program_location_of(program, bundles[code->head].instructions).frame);
+    int level = frame_of(program, code);
     loop->frame = level;
     loop->source = ts_program_frame_text(program, level);
     loop->first_line = loop->last_line = line_at(program, branch, level);
@@ -128,7 +138,7 @@ static void find_span(const ts_program *program, const code_loop *code, ts_profi
     for (int bundle = code->head; bundle <= code->end; bundle++) {
         for (int i = 0; i < bundles[bundle].count; i++) {
             int line = line_at(program, &bundles[bundle].instructions[i], level);
-            if (line > 0 && line < loop->first_line) loop->first_line = line;
+            if (line < loop->first_line) loop->first_line = line;
         }
     }
 }

@@ -154,6 +154,25 @@ def frames_are_calls_files_and_loops():
 
 
 @test
+def loops_whose_first_instruction_is_a_macros():
+    """The packer puts what the macro takes longest for first; the loop begins where its label is."""
+    text = """.pack auto
+.macro last
+        smul s1, s1, 3
+        smul s1, s1, 5
+        sadd s2, s2, 1
+        br.lt s2, 10, l
+.end
+l:      sadd s5, s5, 1
+        sadd s6, s6, 1
+        sadd s7, s7, 1
+        last
+"""
+    loop, = lines(program(text))["loops"]
+    assert (loop["line"], loop["last_line"], loop["frame"], loop["times"]) == (8, 11, None, 10), loop
+
+
+@test
 def two_runs_are_compared_by_place():
     folder, program_path = Path(FOLDER.name), program(".param N = 9\n.loop s0 = 0, N\nnop\n.end\n.macro twice\nnop\nnop\n.end\ntwice\n", "n.tsim")
     for name, turns in (("a.json", 9), ("b.json", 12)):
