@@ -63,9 +63,8 @@ typedef struct {
     const char *limiter;
     bool priced; /* else it was cut: it takes at least bound_cycles */
     bool is_rule, is_now, is_tie, combines;
-    bool
-        unfinished; /* of a program: it ended while transfers were under way, whose time is not in its price */
-    int alike;      /* candidates that this one stands for: they differ in the order of the major dims, and in
+    bool unfinished; /* of a program: transfers were under way at its end: their time is in no price */
+    int alike; /* candidates that this one stands for: they differ in the order of the major dims, and in
                   nothing else */
 } ts_candidate;
 
@@ -84,8 +83,7 @@ typedef struct {
     int64_t unfit;       /* layouts with which the tensor does not fit in its memory */
     int64_t block_bytes; /* larger tensors are computed with in blocks of so many bytes; 0: there are none */
     bool estimated;      /* prices were sampled or extended */
-    const ts_findings
-        *left; /* by the fastest run that is unfinished, else that left anything; NULL: of a shape */
+    const ts_findings *left; /* by the fastest run that is unfinished, else that leaves any; NULL: a shape */
     int candidate_count;
     const ts_candidate *candidates; /* the best first; those that were cut last, by their bounds */
     int flip_count, fields_moved;   /* fields_moved: with both values that their ranges allow */

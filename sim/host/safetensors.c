@@ -355,8 +355,8 @@ static size_t number_end(ts_error *err, const ts_source *header, size_t at, bool
                        length > 40 ? 40 : (int)length, text, integer ? "an integer" : "a number");
 }
 
-/* What the format asks for and cJSON does not tell of: an object from the first byte, numbers as they may be, UTF-8, and
- * JSON's own blanks. Also that nothing nests deep, before it is read. */
+/* What the format asks for and cJSON does not tell of: an object from the first byte, numbers as they may be,
+ * UTF-8, and JSON's own blanks. Also that nothing nests deep, before it is read. */
 static bool check_text(ts_error *err, const ts_source *header) {
     enum { DEPTH = 127 }; /* serde_json's */
     if (header->length == 0 || header->text[0] != '{')

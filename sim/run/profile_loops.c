@@ -111,7 +111,7 @@ static const ts_instruction *branch_of(const ts_bundle *bundle) {
     return branch;
 }
 
-/* The innermost frame around all of it: the packer may put what a macro has first before what stands before the macro. */
+/* The innermost frame around all of it: the packer may put what a macro has before what stands in front of it. */
 static int frame_of(const ts_program *program, const code_loop *code) {
     const ts_bundle *bundles = program->code.bundles;
     int level = ts_program_location_of(program, bundles[code->end].instructions).frame;

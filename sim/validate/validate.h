@@ -52,8 +52,8 @@ void ts_measurements_share(ts_arena *arena, ts_measurements *measurements);
 
 typedef struct {
     const ts_measurements *measurements;
-    /* Its figures are those of the rows of its chip, and other rows are left out; NULL: each row is of the machine
-     * that comes with tilesim. */
+    /* Its figures are those of the rows of its chip, and other rows are left out; NULL: each row is of the
+     * machine that comes with tilesim. */
     const ts_machine *machine;
     bool exact;                                        /* nothing is sampled or extended */
     void (*row)(void *self, int64_t done, int64_t of); /* told of each row that is done; NULL: nobody is */
