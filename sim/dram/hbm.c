@@ -136,7 +136,7 @@ static void clear_all(ts_hbm *hbm) {
 
 void ts_hbm_reset(ts_hbm *hbm) {
     hbm->base = hbm->end_cycle = 0;
-    hbm->stuck_at = -1;
+    hbm->stuck_at = hbm->stepped = -1;
     hbm->is_awaited = false;
     hbm_subset_clear(hbm);
     hbm->gap_at = 0;

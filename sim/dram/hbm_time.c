@@ -81,6 +81,7 @@ void hbm_rebase(ts_hbm *hbm) {
         hbm->simulate(hbm, hbm->simulated[i], shift);
         channel_rebase(hbm, hbm->simulated[i], shift);
     }
+    lower(&hbm->stepped, shift);
     move_base(hbm, shift);
 }
 
@@ -115,7 +116,7 @@ static int32_t last_done(const ts_hbm *hbm) {
 
 /* No channel has been stepped to, and no stream accepted, this local cycle or a later one. */
 static int32_t untouched_from(const ts_hbm *hbm) {
-    int32_t from = last_done(hbm) + 1;
+    int32_t from = max32(last_done(hbm), hbm->stepped) + 1;
     for (int i = 0; i < hbm->simulated_count; i++)
         from = hbm->simulated[i]->next < FAR ? max32(from, hbm->simulated[i]->next) : from;
     return from;
@@ -167,6 +168,7 @@ static void pass_gap(ts_hbm *hbm, int64_t cycle) {
     } while (done != last_done(hbm));
     for (int i = 0; i < hbm->simulated_count; i++)
         repeat_round(hbm, hbm->simulated[i], (int32_t)(from + round), times);
+    hbm->stepped = (int32_t)(from + round);
     move_base(hbm, times * round);
 }
 

@@ -163,6 +163,37 @@ static void a_gap_begins_when_all_is_done(void **state) {
     }
 }
 
+/* A few requests to channels that are simulated, and by turns many to others, of which those know nothing: when the few
+ * were accepted. */
+static int64_t accepted_by_turns(const ts_hbm_config *config, bool exact) {
+    enum { TURNS = 40, FEW = 4, MANY = 200, PACE = 2 };
+    ts_hbm_request run[MANY];
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_hbm *hbm = ts_hbm_new_subset(&err, arena, config, 2);
+    assert_non_null(hbm);
+    if (exact) ts_hbm_simulate_all(hbm);
+    ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, 65536, TS_HBM_UNLIMITED);
+    int64_t sum = 0, at = 0;
+    for (int turn = 0; turn < TURNS; turn++) {
+        int count = turn % 2 ? MANY : FEW;
+        for (int i = 0; i < count; i++, at += PACE)
+            run[i] = (ts_hbm_request){i * 512 + turn % 2 * 64, at, false};
+        int64_t accepted = ts_hbm_stream_offer_all(stream, run, count, 64);
+        if (count == FEW) sum += accepted;
+    }
+    ts_arena_free(arena);
+    return sum;
+}
+
+static void time_passes_for_channels_that_get_nothing(void **state) {
+    for (int refresh = 0; refresh < 2; refresh++) {
+        ts_hbm_config config = variant(TS_HBM_SCHEDULER_ROW_HIT, TS_HBM_PAGE_OPEN, refresh, 1);
+        config.address_map = "off co:1 ch co pc bg ba ro"; /* lines are of channels by turns */
+        assert_int_equal(accepted_by_turns(&config, false), accepted_by_turns(&config, true));
+    }
+}
+
 /* Each request is to a row of its own of one bank, so one follows the other after tRC; local cycles start
  * again many times, and with half CKs the edges of commands stay where they are. */
 static void local_cycles_start_again_at_an_edge(void **state) {
@@ -383,6 +414,7 @@ int main(void) {
         cmocka_unit_test(a_long_gap_takes_no_time),
         cmocka_unit_test(writes_stay_through_a_gap),
         cmocka_unit_test(a_gap_begins_when_all_is_done),
+        cmocka_unit_test(time_passes_for_channels_that_get_nothing),
         cmocka_unit_test(local_cycles_start_again_at_an_edge),
         cmocka_unit_test(what_waits_goes_on_waiting),
         cmocka_unit_test(nothing_else_starts_again),
