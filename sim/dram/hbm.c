@@ -87,6 +87,7 @@ static void make_channels(ts_hbm *hbm, ts_arena *arena) {
     hbm_subset_init(hbm, arena);
     hbm->block_first = TS_NEW_ARRAY(arena, int32_t, hbm->channel_count + 2);
     hbm->simulated = TS_NEW_ARRAY(arena, hbm_channel *, hbm->channel_count);
+    hbm->history = TS_NEW_ARRAY(arena, ts_hbm_stats, hbm->channel_count);
 }
 
 ts_hbm *ts_hbm_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config) {
@@ -128,7 +129,7 @@ ts_hbm *ts_hbm_new_with_rules(ts_error *err, ts_arena *arena, const ts_hbm_confi
 /* A channel that follows another from the beginning has no state: when it is split off, it comes from its
  * representative's. */
 static void clear_all(ts_hbm *hbm) {
-    bool together = !hbm->is_exact && !hbm->is_limited && hbm->config.scheduler != TS_HBM_SCHEDULER_PER_BANK;
+    bool together = hbm_may_represent(hbm);
     for (int i = 0; i < (together ? 1 : hbm->channel_count); i += hbm->share)
         hbm_clear_channel(hbm, hbm_begin_channel(hbm, i));
     hbm_represent_all(hbm, together);
@@ -269,12 +270,20 @@ bool ts_hbm_check(ts_error *err, const ts_hbm *hbm) {
         (long long)hbm->stuck_at);
 }
 
-static int64_t accepted_of(const hbm_channel *ch) {
-    return ch->accepted[0] + ch->accepted[1] - ch->stats.forwarded - ch->stats.coalesced;
+/* Bursts that were accepted into queues. */
+static int64_t queued_of(const ts_hbm_stats *counts) {
+    return counts->reads + counts->writes - counts->forwarded - counts->coalesced;
 }
 
-static int64_t served_of(const hbm_channel *ch) {
-    return accepted_of(ch) - ch->queue[0].count - ch->queue[1].count - ch->active_count;
+static int64_t waiting_of(const hbm_channel *ch) {
+    return ch->queue[0].count + ch->queue[1].count + ch->active_count;
+}
+
+/* All that a channel has counted. */
+static ts_hbm_stats counts_of(const ts_hbm *hbm, int channel) {
+    ts_hbm_stats counts = hbm_counts_of(hbm_representative(hbm, channel));
+    ts_members_add(&counts, &hbm->history[channel], ts_hbm_stats_members, 1, 1);
+    return counts;
 }
 
 /* A channel is stepped to its own last acceptance only: from there on it is taken to serve what it holds at
@@ -285,7 +294,8 @@ ts_hbm_progress ts_hbm_read_progress(const ts_hbm *hbm) {
     for (int i = 0; i < hbm->stream_count; i++) latest = max32(latest, hbm->streams[i]->latest + 1);
     for (int i = 0; i < hbm->channel_count; i += hbm->share) {
         const hbm_channel *ch = hbm_representative(hbm, i);
-        int64_t accepted = accepted_of(ch), served = served_of(ch),
+        ts_hbm_stats counts = counts_of(hbm, i);
+        int64_t accepted = queued_of(&counts), served = accepted - waiting_of(ch),
                 more = (latest - ch->next) / hbm->burst_ticks;
         if (more > 0) served = accepted - served < more ? accepted : served + more;
         sum.accepted += accepted;
@@ -295,34 +305,23 @@ ts_hbm_progress ts_hbm_read_progress(const ts_hbm *hbm) {
     return sum;
 }
 
-/* Of a pseudo channel, up to a local cycle. */
-static int64_t open_cycles(const ts_dram *d, int pc, int64_t end) {
-    return d->open_cycles[pc] + (d->open_banks[pc] > 0 ? end : 0);
-}
-
-static void add_channel(const ts_hbm *hbm, const hbm_channel *ch, ts_hbm_stats *out) {
-    const ts_hbm_stats *s = &ch->stats;
-    int64_t served = served_of(ch);
-#define STAT(name) out->name += s->name;
-#include "hbm_stats.def"
-#undef STAT
-    out->reads += ch->accepted[DRAM_READ];
-    out->writes += ch->accepted[DRAM_WRITE];
-    out->row_hits += served - s->row_misses - s->row_conflicts;
-    if (s->read_latency_max > out->read_latency_max) out->read_latency_max = s->read_latency_max;
-    for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) out->limiter_cycles[i] += s->limiter_cycles[i];
-    out->limiter_cycles[TS_HBM_LIMITER_DATA] += served * hbm->burst_ticks;
-    for (int pc = 0; pc < hbm->spec->pcs; pc++)
-        out->open_cycles += open_cycles(&ch->dram, pc, out->end_cycle - hbm->base);
-    hbm_attribute_rest(hbm, ch, (int32_t)(out->end_cycle - hbm->base), out->limiter_cycles);
+static void add_channel(const ts_hbm *hbm, int channel, ts_hbm_stats *out) {
+    const hbm_channel *ch = hbm_representative(hbm, channel);
+    ts_hbm_stats counts = counts_of(hbm, channel);
+    int32_t end = (int32_t)(out->end_cycle - hbm->base);
+    int64_t served = queued_of(&counts) - waiting_of(ch);
+    counts.row_hits = served - counts.row_misses - counts.row_conflicts;
+    counts.limiter_cycles[TS_HBM_LIMITER_DATA] += served * hbm->burst_ticks;
+    for (int pc = 0; pc < hbm->spec->pcs; pc++) counts.open_cycles += ch->dram.open_banks[pc] > 0 ? end : 0;
+    hbm_attribute_rest(hbm, ch, end, counts.limiter_cycles);
+    ts_hbm_stats_add(out, &counts, 1);
 }
 
 void ts_hbm_read_stats(const ts_hbm *hbm, ts_hbm_stats *out) { ts_hbm_read_stats_to(hbm, 0, out); }
 
 void ts_hbm_read_stats_to(const ts_hbm *hbm, int64_t end, ts_hbm_stats *out) {
     *out = (ts_hbm_stats){.end_cycle = ts_max(hbm_end_cycle(hbm), end)};
-    for (int i = 0; i < hbm->channel_count; i += hbm->share)
-        add_channel(hbm, hbm_representative(hbm, i), out);
+    for (int i = 0; i < hbm->channel_count; i += hbm->share) add_channel(hbm, i, out);
     if (hbm->share > 1) hbm_subset_extend(hbm, out);
 }
 

@@ -150,8 +150,10 @@ struct ts_hbm {
     int channel_count;       /* of all */
     hbm_channel **simulated; /* those that are their own representatives */
     int simulated_count;
-    uint64_t pair;      /* the location of a pair's second burst, XOR that of the first */
-    int share;          /* channels whose number it divides are simulated */
+    ts_hbm_stats
+        *history;  /* by number: what a channel that is represented has counted beyond its representative */
+    uint64_t pair; /* the location of a pair's second burst, XOR that of the first */
+    int share;     /* channels whose number it divides are simulated */
     int64_t offered[2]; /* bursts to all channels, by direction, while not all are simulated */
     hbm_load load;
     int32_t access_bytes; /* of an aligned access that is counted as one; 0 */

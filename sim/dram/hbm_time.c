@@ -94,7 +94,7 @@ static int64_t refresh_round(const ts_hbm *hbm) {
     return (int64_t)hbm->refresh_ticks * turns;
 }
 
-static int64_t longest_rule(const ts_hbm *hbm) {
+int64_t hbm_longest_rule(const ts_hbm *hbm) {
     return ((int64_t)hbm->spec->longest_cycles + 2) * hbm->config.ticks_per_ck;
 }
 
@@ -159,7 +159,7 @@ static void pass_gap(ts_hbm *hbm, int64_t cycle) {
     int32_t done;
     do {
         done = last_done(hbm);
-        from = untouched_from(hbm) + 4 * round + longest_rule(hbm);
+        from = untouched_from(hbm) + 4 * round + hbm_longest_rule(hbm);
         times = (cycle - hbm->base - from) / round - 2;
         hbm->gap_at = from + 8 * round < REBASE_AT ? (int32_t)(from + 8 * round) : REBASE_AT;
         if (hbm->is_exact || times <= 0 || from + round >= REBASE_AT ||

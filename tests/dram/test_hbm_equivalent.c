@@ -1,0 +1,276 @@
+/* Channels in the same state: what must be the same, and what may differ. */
+#include <string.h>
+
+#include "tests/support/hbm2.h"
+#include "tests/support/test.h"
+#include "dram/hbm_equivalent.h"
+#include "dram/hbm_time.h"
+#include "study/hbm_run.h"
+
+/* ---- One state, and others ---- */
+
+enum { REQUESTS = 200 };
+
+static int32_t past; /* no rule asks for what was before */
+
+/* Rows of all banks are read and written, more than can be done at once. */
+static void offer(ts_hbm_stream *stream) {
+    ts_hbm_request requests[2 * REQUESTS];
+    for (int i = 0; i < REQUESTS; i++)
+        for (int k = 0; k < 2; k++)
+            requests[2 * i + k] = (ts_hbm_request){
+                (i % 5 * 1024 + i % 37 * 16384 + i / 64 * 4096) * 8 + k * 64, i / 2, i % 3 == 0};
+    ts_hbm_stream_offer_all(stream, requests, 2 * REQUESTS, 64);
+}
+
+static uint16_t first_slot(const hbm_queue *q) {
+    uint16_t slot = 0;
+    for (int bank = 0; bank < DRAM_MAX_BANKS && (slot = q->links[q->entries + bank].next) >= q->entries;)
+        bank++;
+    assert_true(slot < q->entries);
+    return slot;
+}
+
+static hbm_slot *a_slot(hbm_channel *ch) { return &ch->queue[0].slots[first_slot(&ch->queue[0])]; }
+static int a_bank(hbm_channel *ch) { return a_slot(ch)->bank; }
+static hbm_active *an_active(hbm_channel *ch) { return &ch->active[ch->active_first]; }
+
+#define CHANGE(name, statement)                                                                              \
+    static void name(hbm_channel *ch) { statement; }
+CHANGE(nothing, (void)ch)
+CHANGE(next, ch->next++)
+CHANGE(last_accept, ch->last_accept--)
+CHANGE(direction, ch->is_writing = !ch->is_writing)
+CHANGE(refresh_at, ch->refresh_at++)
+CHANGE(refresh_head, ch->refresh_head++)
+CHANGE(refresh_again, ch->refresh_again[0] = past + 1)
+CHANGE(refresh_long_ago, ch->refresh_again[0] = past)
+CHANGE(row_bus, ch->row_bus_free = past + 7)
+CHANGE(row_bus_command, ch->row_bus_command ^= 1)
+CHANGE(bus_until, ch->bus_until[0]++)
+CHANGE(passed, ch->passed[1]++)
+CHANGE(last_direction, ch->last_direction[1] ^= 1)
+CHANGE(refresh_goes_on, ch->refresh_until[0] = ch->bus_until[0] + 1)
+CHANGE(refresh_is_over, ch->refresh_until[0] = ch->bus_until[0])
+CHANGE(nobody_waited, ch->nobody_waits[0] = !ch->nobody_waits[0])
+CHANGE(opening, ch->opening_count++)
+CHANGE(waiting, ch->waiting_count++)
+CHANGE(active_of, ch->active_of[31] ^= 1)
+CHANGE(active_count, ch->active_count--)
+CHANGE(active_age, an_active(ch)->age++)
+CHANGE(active_opened, an_active(ch)->opened++)
+CHANGE(active_bank, an_active(ch)->bank ^= 1)
+CHANGE(active_stream, an_active(ch)->stream++)
+CHANGE(active_direction, an_active(ch)->direction ^= 1)
+CHANGE(active_column, an_active(ch)->column++)
+CHANGE(queue_count, ch->queue[0].count--)
+CHANGE(write_count, ch->queue[1].count--)
+CHANGE(location, a_slot(ch)->location++)
+CHANGE(arrival, a_slot(ch)->arrival[1]++)
+CHANGE(arrival_served, a_slot(ch)->at = 1)
+CHANGE(end, a_slot(ch)->end = 1)
+CHANGE(stream, a_slot(ch)->stream++)
+CHANGE(counted, a_slot(ch)->counted ^= 1)
+CHANGE(age, a_slot(ch)->key += 1 << KEY_SLOT_BITS)
+CHANGE(ages, ch->queue[0].age++)
+CHANGE(hit, ch->queue[0].hit[a_bank(ch)] = ch->queue[0].hit[a_bank(ch)] < ch->queue[0].entries
+                                               ? (uint16_t)(ch->queue[0].entries + a_bank(ch))
+                                               : first_slot(&ch->queue[0]))
+CHANGE(miss, ch->queue[0].miss[a_bank(ch)] = ch->queue[0].miss[a_bank(ch)] < ch->queue[0].entries
+                                                 ? (uint16_t)(ch->queue[0].entries + a_bank(ch))
+                                                 : first_slot(&ch->queue[0]))
+CHANGE(hit_key,
+       ch->queue[0].hit_key[a_bank(ch)] = ch->queue[0].hit_key[a_bank(ch)] == KEY_NONE ? 0 : KEY_NONE)
+CHANGE(row_key,
+       ch->queue[0].row_key[a_bank(ch)] = ch->queue[0].row_key[a_bank(ch)] == KEY_NONE ? 0 : KEY_NONE)
+CHANGE(newest, ch->queue[1].newest = ch->queue[1].newest == NO_SLOT ? first_slot(&ch->queue[1]) : NO_SLOT)
+CHANGE(one_request_less, ch->queue[0].links[ch->queue[0].entries + a_bank(ch)].next =
+                             ch->queue[0].links[first_slot(&ch->queue[0])].next)
+CHANGE(open_row, ch->dram.open_row[31] += 5)
+CHANGE(open_banks, ch->dram.open_banks[1]++)
+CHANGE(column_time, ch->dram.column_time[1][7] = past + 1000)
+CHANGE(opened_time, ch->dram.opened_time[0][31] = past + 1000)
+CHANGE(act_time, ch->dram.act_time[31] = past + 1000)
+CHANGE(row_time, ch->dram.row_time[31] = past + 1000)
+CHANGE(group_note, ch->dram.group_note[2][7] = past + 1000)
+CHANGE(bank_note, ch->dram.bank_note[DRAM_WRITE][31] = past + 1000)
+CHANGE(pc_note, ch->dram.pc_note[1][DRAM_PREA] = past + 1)
+CHANGE(pc_note_long_ago, ch->dram.pc_note[1][DRAM_PREA] = past)
+CHANGE(acts, ch->dram.acts[1][ch->dram.act_at[1]] = past + 1)
+CHANGE(act_cause, ch->act_cause[31].limiter ^= 1)
+CHANGE(act_after, ch->act_cause[31].after ^= 1)
+CHANGE(pre_cause, ch->pre_cause[31].limiter ^= 1)
+CHANGE(causes_before, ch->act_cause[30].limiter ^= 1; ch->pre_cause[30].limiter ^= 1)
+CHANGE(bounds, ch->special_at = ch->calm_until = ch->queue[0].row_bound = ch->queue[0].column_bound = past)
+CHANGE(counts, ch->stats.activations++)
+
+static void ring_turned(hbm_channel *ch) {
+    int32_t *acts = ch->dram.acts[0], first = acts[0];
+    memmove(acts, acts + 1, sizeof acts[0] * (DRAM_WINDOW - 1));
+    acts[DRAM_WINDOW - 1] = first;
+    ch->dram.act_at[0] = (ch->dram.act_at[0] + DRAM_WINDOW - 1) % DRAM_WINDOW;
+}
+
+static void all_older(hbm_channel *ch) {
+    const int32_t more = 3 << KEY_SLOT_BITS;
+    hbm_queue *q = &ch->queue[0];
+    q->age += 3;
+    for (int i = 0; i < q->entries; i++) q->slots[i].key += more;
+    for (int i = 0; i < DRAM_MAX_BANKS; i++) {
+        q->hit_key[i] += q->hit_key[i] == KEY_NONE ? 0 : more;
+        q->row_key[i] += q->row_key[i] == KEY_NONE ? 0 : more;
+    }
+}
+
+#define ROW(change, same)                                                                                    \
+    { #change, change, same }
+static const struct {
+    const char *name;
+    void (*change)(hbm_channel *ch);
+    bool same;
+} rows[] = {ROW(nothing, true),
+            ROW(next, false),
+            ROW(last_accept, false),
+            ROW(direction, false),
+            ROW(refresh_at, false),
+            ROW(refresh_head, false),
+            ROW(refresh_again, false),
+            ROW(refresh_long_ago, true),
+            ROW(row_bus, false),
+            ROW(row_bus_command, false),
+            ROW(bus_until, false),
+            ROW(passed, false),
+            ROW(last_direction, false),
+            ROW(refresh_goes_on, false),
+            ROW(refresh_is_over, true),
+            ROW(nobody_waited, true),
+            ROW(opening, false),
+            ROW(waiting, false),
+            ROW(active_of, false),
+            ROW(active_count, false),
+            ROW(active_age, false),
+            ROW(active_opened, false),
+            ROW(active_bank, false),
+            ROW(active_stream, false),
+            ROW(active_direction, false),
+            ROW(active_column, false),
+            ROW(queue_count, false),
+            ROW(write_count, false),
+            ROW(location, false),
+            ROW(arrival, false),
+            ROW(arrival_served, false),
+            ROW(end, false),
+            ROW(stream, false),
+            ROW(counted, false),
+            ROW(age, false),
+            ROW(ages, false),
+            ROW(hit, false),
+            ROW(miss, false),
+            ROW(hit_key, false),
+            ROW(row_key, false),
+            ROW(newest, false),
+            ROW(one_request_less, false),
+            ROW(open_row, false),
+            ROW(open_banks, false),
+            ROW(column_time, false),
+            ROW(opened_time, false),
+            ROW(act_time, false),
+            ROW(row_time, false),
+            ROW(group_note, false),
+            ROW(bank_note, false),
+            ROW(pc_note, false),
+            ROW(pc_note_long_ago, true),
+            ROW(acts, false),
+            ROW(act_cause, false),
+            ROW(act_after, false),
+            ROW(pre_cause, false),
+            ROW(causes_before, true),
+            ROW(bounds, true),
+            ROW(counts, true),
+            ROW(ring_turned, true),
+            ROW(all_older, true)};
+
+/* A copy that is changed and not kept. */
+static bool is_same_changed(const ts_hbm *hbm, const hbm_channel *ch, void (*change)(hbm_channel *ch)) {
+    static hbm_slot slots[2][512];
+    static hbm_link links[2][512];
+    hbm_channel changed = *ch;
+    for (int i = 0; i < 2; i++) {
+        const hbm_queue *q = &ch->queue[i];
+        assert_true(q->entries + DRAM_MAX_BANKS <= 512);
+        memcpy(slots[i], q->slots, sizeof slots[0][0] * (size_t)(q->entries + 1));
+        memcpy(links[i], q->links, sizeof links[0][0] * (size_t)(q->entries + DRAM_MAX_BANKS));
+        changed.queue[i].slots = slots[i];
+        changed.queue[i].links = links[i];
+    }
+    change(&changed);
+    bool same = hbm_are_equivalent(hbm, ch, &changed);
+    assert_true(same == hbm_are_equivalent(hbm, &changed, ch));
+    return same;
+}
+
+static void states_that_differ_do(void **state) {
+    ts_arena *arena = ts_arena_new();
+    ts_hbm_config config = hbm2;
+    config.address_map = "off co:1 ch co pc bg ba ro";
+    ts_hbm *hbm = ts_hbm_new(NULL, arena, &config);
+    ts_hbm_simulate_all(hbm);
+    offer(ts_hbm_stream_new(arena, hbm, TS_HBM_UNLIMITED, TS_HBM_UNLIMITED));
+    hbm_channel *ch = hbm_channel_at(hbm, 0);
+    past = ch->next - (int32_t)hbm_longest_rule(hbm);
+    assert_true(past > 0 && ch->active_count > 0 && ch->queue[0].count > 0 && ch->queue[1].count > 0);
+    assert_true(hbm_are_equivalent(hbm, ch, hbm_channel_at(hbm, 1))); /* which was offered the same */
+    assert_false(hbm_are_equivalent(hbm, ch, hbm_channel_at(hbm, 2)));
+    for (int bank = 30; bank < 32;
+         bank++) /* what the first has waited for is accounted for, that of the other is not */
+        ch->dram.bank_note[DRAM_ACT][bank] = ch->dram.bank_note[DRAM_PRE][bank] =
+            ch->bus_until[1] + bank - 30;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (is_same_changed(hbm, ch, rows[i].change) != rows[i].same) fail_msg("%s", rows[i].name);
+    ts_arena_free(arena);
+}
+
+/* ---- Channels that come to the same state again ---- */
+
+/* All requests of a pattern; how many channels are simulated at the end. */
+static ts_hbm_stats run(const ts_machine *machine, const char *pattern, bool exact, int *simulated) {
+    enum { BATCH = 512 };
+    ts_hbm_request batch[BATCH];
+    ts_arena *arena = ts_arena_new();
+    ts_hbm_stats stats;
+    ts_hbm *hbm = ts_hbm_new(NULL, arena, &machine->hbm);
+    ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, 65536, TS_HBM_UNLIMITED);
+    ts_hbm_requests *requests = ts_hbm_requests_open(NULL, arena, pattern, &machine->hbm);
+    if (exact) ts_hbm_simulate_all(hbm);
+    for (int count; ts_hbm_requests_read(NULL, requests, batch, BATCH, &count) && count > 0;)
+        ts_hbm_stream_offer_all(stream, batch, count, TS_HBM_REQUEST_BYTES);
+    ts_hbm_requests_close(requests);
+    *simulated = hbm->simulated_count;
+    ts_hbm_drain(hbm);
+    ts_hbm_read_stats(hbm, &stats);
+    ts_arena_free(arena);
+    return stats;
+}
+
+static void channels_are_represented_again(void **state) {
+    static const char *const patterns[] = {"l_relayout", "m_unlayout"};
+    ts_arena *arena = ts_arena_new();
+    const ts_machine *machine = ts_machine_load(NULL, arena, "hbm3-reference");
+    for (int i = 0; i < 2; i++) {
+        int all, some;
+        ts_hbm_stats expected = run(machine, patterns[i], true, &all),
+                     found = run(machine, patterns[i], false, &some);
+        assert_memory_equal(&found, &expected, sizeof found);
+        assert_int_equal(all, 16);
+        assert_in_range(some, 1, 6);
+    }
+    ts_arena_free(arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(states_that_differ_do),
+        cmocka_unit_test(channels_are_represented_again),
+    };
+    return cmocka_run_group_tests_name("dram/hbm_equivalent", tests, NULL, NULL);
+}
