@@ -53,6 +53,9 @@ CHANGE(last_direction, ch->last_direction[1] ^= 1)
 CHANGE(refresh_goes_on, ch->refresh_until[0] = ch->bus_until[0] + 1)
 CHANGE(refresh_is_over, ch->refresh_until[0] = ch->bus_until[0])
 CHANGE(nobody_waited, ch->nobody_waits[0] = !ch->nobody_waits[0])
+CHANGE(refresh_begun, ch->refresh_from[1]++)
+CHANGE(refresh_begun_before, ch->refresh_from[0]++)
+CHANGE(nobody_waits, ch->nobody_waits[1] = !ch->nobody_waits[1])
 CHANGE(opening, ch->opening_count++)
 CHANGE(waiting, ch->waiting_count++)
 CHANGE(active_of, ch->active_of[31] ^= 1)
@@ -144,6 +147,9 @@ static const struct {
             ROW(refresh_goes_on, false),
             ROW(refresh_is_over, true),
             ROW(nobody_waited, true),
+            ROW(refresh_begun, false),
+            ROW(refresh_begun_before, true),
+            ROW(nobody_waits, false),
             ROW(opening, false),
             ROW(waiting, false),
             ROW(active_of, false),
@@ -225,6 +231,7 @@ static void states_that_differ_do(void **state) {
          bank++) /* what the first has waited for is accounted for, that of the other is not */
         ch->dram.bank_note[DRAM_ACT][bank] = ch->dram.bank_note[DRAM_PRE][bank] =
             ch->bus_until[1] + bank - 30;
+    ch->refresh_until[1] = ch->bus_until[1] + 5; /* that of the other pseudo channel is over */
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (is_same_changed(hbm, ch, rows[i].change) != rows[i].same) fail_msg("%s", rows[i].name);
     ts_arena_free(arena);
