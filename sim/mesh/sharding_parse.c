@@ -1,6 +1,7 @@
 /* Reading shardings: partition specs, HLO's, Shardy's, and Axe layouts over a mesh. */
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/number.h"
 #include "sharding_private.h"
@@ -41,10 +42,12 @@ bool sharding_read_sub_axis(sharding_reader *r, ts_mesh_digit *digit) {
     return true;
 }
 
-/* The axis of the mesh that may have been meant. */
-static bool hint_axis(const sharding_reader *r, const char *name) {
-    return ts_error_hint(r->err, ts_text_nearest(name, &r->mesh->axes[0].name, (size_t)r->mesh->axis_count,
-                                                 sizeof r->mesh->axes[0]));
+/* The axis of the mesh that may have been meant; NULL. */
+static const char *nearest_axis(const sharding_reader *r, const char *name) {
+    const ts_mesh_axis *axes = r->mesh->axes;
+    for (int i = 0; i < r->mesh->axis_count; i++)
+        if (strcasecmp(axes[i].name, name) == 0) return axes[i].name;
+    return ts_text_nearest(name, &axes[0].name, (size_t)r->mesh->axis_count, sizeof axes[0]);
 }
 
 static bool read_axis(sharding_reader *r, ts_mesh_digit digit) {
@@ -55,7 +58,7 @@ static bool read_axis(sharding_reader *r, ts_mesh_digit digit) {
     if (axis < 0) {
         ts_error_at(r->err, TS_ERROR_INPUT, r->cursor.source, r->cursor.token, "the mesh has no axis '%.*s'",
                     (int)length, name);
-        return hint_axis(r, ts_arena_copy_text(r->arena, name, length));
+        return ts_error_hint(r->err, nearest_axis(r, ts_arena_copy_text(r->arena, name, length)));
     }
     digit.extent = r->mesh->axes[axis].extent;
     digit.stride = r->mesh->axes[axis].stride;
@@ -172,15 +175,15 @@ static bool is_of_memory(const ts_machine *machine, const char *name) {
     return strcmp(name, "m") == 0;
 }
 
-/* An axis of neither would be dropped, and the array be on every device. */
+/* An axis of neither is of some memory, "lane"; but one that is nearly the mesh's would leave the array on every device. */
 static bool check_axes(const sharding_reader *r) {
     const ts_layout *layout = r->out->shape->layout;
     for (int i = 0; i < layout->axis_count; i++) {
-        const char *name = layout->axes[i].name;
-        if (is_of_mesh(r, name) || is_of_memory(r->mesh->machine, name)) continue;
+        const char *name = layout->axes[i].name, *meant = nearest_axis(r, name);
+        if (!meant || is_of_mesh(r, name) || is_of_memory(r->mesh->machine, name)) continue;
         ts_error_at(r->err, TS_ERROR_INPUT, r->cursor.source, 0,
                     "neither the mesh nor a memory of %s has an axis '%s'", r->mesh->machine->name, name);
-        return hint_axis(r, name);
+        return ts_error_hint(r->err, meant);
     }
     return true;
 }

@@ -71,8 +71,9 @@ static void test_forms(void **state) {
          "S[(2,4,2,8):(1@x,8,1@z,1)] + R[(4):(1@y)]"},
         {"f32[8,16] S[(4,2,16):(16,1@x,1)] + R[(4,2):(1@y,1@z)]", "none", "none",
          "S[(4,2,16):(16,1@x,1)] + R[(4,2):(1@y,1@z)]"},
-        {"f32[8] S[(2,4):(1@x,1)] + R[(4,2,2):(1@y,1@z,4)]", "{devices=[2,8]<=[16] last_tile_dim_replicate}",
-         "P('x')", "S[(2,4):(1@x,1)] + R[(4,2):(1@y,1@z)]"}, /* copies in a memory are on no device */
+        {"f32[8] S[(2,4):(1@x,1)] + R[(4,2,2):(1@y,1@z,1@lane)]",
+         "{devices=[2,8]<=[16] last_tile_dim_replicate}", "P('x')",
+         "S[(2,4):(1@x,1)] + R[(4,2):(1@y,1@z)]"}, /* copies in a memory are on no device */
         {"f32[16,2] S[(16,2):(1@device,1)]", "{devices=[16,1]<=[16]}", "P(('x', 'y', 'z'), None)",
          "S[(2,4,2,2):(1@x,1@y,1@z,1)]"},
     };
@@ -140,7 +141,8 @@ static void test_errors(void **state) {
         {"f32[8] #sdy.sharding<@m, []>", 27, "the sharding has 0 dims, the array 1"},
         {"f32[8] S[(2,4):(1@x,1)]", 1,
          "2 devices that are 1 apart are neither in S nor in R: the array would lie on a part of the mesh"},
-        {"f32[8] S[(2,4):(1@X,1)]", 1, "neither the mesh nor a memory of tpu-v4 has an axis 'X'"},
+        {"f32[8] S[(2,4):(1@X,1)]", 1,
+         "neither the mesh nor a memory of tpu-v4 has an axis 'X'; did you mean 'x'?"},
         {"f32[8] S[(4,2):(1@x,1)] + R[(4,2):(1@y,1@z)]", 1,
          "4 coordinates 1 apart on the axis 'x', which has 2"},
         {"f32[8] #sdy.sharding(@m, [{}])", 21, "found '(', expected '<'"},
@@ -371,7 +373,7 @@ static void check_printed(const char *source, int form) {
     ts_arena_free(arena);
 }
 
-/* Axes of a memory are on no device; those of neither are refused. */
+/* Axes of a memory are on no device; what is nearly one of the mesh is refused. */
 static void test_axes_of_memories(void **state) {
     static const char *const sets[] = {
         "memories.hbm.axes.P.extent=2",     "memories.hbm.axes.P.step=4 B",
