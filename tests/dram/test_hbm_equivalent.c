@@ -304,11 +304,43 @@ static void channels_that_get_much_are_compared(void **state) {
     ts_arena_free(arena);
 }
 
+/* Channels that got different amounts are one, then each goes on alone. */
+static ts_hbm_stats count_in_turns(bool exact) {
+    ts_arena *arena = ts_arena_new();
+    ts_hbm_config config = hbm2;
+    ts_hbm_stats stats;
+    config.address_map = "off co:1 ch co pc bg ba ro";
+    ts_hbm *hbm = ts_hbm_new(NULL, arena, &config);
+    if (exact) ts_hbm_simulate_all(hbm);
+    ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, TS_HBM_UNLIMITED, TS_HBM_UNLIMITED);
+    for (int i = 0; i < 20; i++) /* none, one, .. to the first channels */
+        for (int channel = 0; channel < 8; channel++)
+            if (i % 7 < channel) ts_hbm_stream_offer(stream, channel * 64 + (i << 20), 64, i % 3 > 0, 0);
+    ts_hbm_settle(hbm, 50000);
+    for (int i = 0; i < 3; i++) offer_lines(stream, 8, 0, 50000 + i * 500);
+    assert_int_equal(hbm->simulated_count, exact ? 8 : 1);
+    offer_lines(stream, 16, 1 << 20, 60000);
+    assert_int_equal(hbm->simulated_count, 8);
+    ts_hbm_settle(hbm, 100000);
+    offer_lines(stream, 16, 0, 100000); /* and are one again */
+    int64_t end = ts_hbm_drain(hbm);
+    assert_int_equal(ts_hbm_stream_done(stream), end); /* none of its bursts is left */
+    ts_hbm_read_stats(hbm, &stats);
+    ts_arena_free(arena);
+    return stats;
+}
+
+static void what_channels_have_counted_stays(void **state) {
+    ts_hbm_stats expected = count_in_turns(true), found = count_in_turns(false);
+    assert_memory_equal(&found, &expected, sizeof found);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(states_that_differ_do),
         cmocka_unit_test(channels_are_represented_again),
         cmocka_unit_test(channels_that_get_much_are_compared),
+        cmocka_unit_test(what_channels_have_counted_stays),
     };
     return cmocka_run_group_tests_name("dram/hbm_equivalent", tests, NULL, NULL);
 }
