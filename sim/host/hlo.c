@@ -1,6 +1,7 @@
 /* HLO text as a stream: lines, what each of them is, and the parts of an instruction. */
 #include "host/hlo.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "hlo_private.h"
@@ -28,7 +29,8 @@ struct ts_hlo_reader {
     int64_t header_line;     /* of a header in `joined`, which may go on; 0: none */
     hlo_signature signature; /* of a computation's there */
     bool is_mlir;
-    int mlir_lines;
+    int marks; /* of a mail that quotes the line */
+    int mlir_lines, mlir_marks;
     int64_t mlir_line; /* of a statement of it in `joined`, which goes on; 0: none */
     hlo_mlir mlir;
 };
@@ -293,6 +295,7 @@ static bool take_mlir(ts_hlo_reader *r, const char *at, const char *end) {
     append(r, at, (size_t)(end - at));
     r->mlir_line = r->counts.lines;
     r->mlir_lines = 1;
+    r->mlir_marks = r->marks;
     return true;
 }
 
@@ -311,6 +314,7 @@ static void give_held_mlir(ts_hlo_reader *r) {
 static bool take_mlir_rest(ts_hlo_reader *r, const char *at, const char *end) {
     size_t length = (size_t)(end - at);
     if (r->mlir_line == 0) return false;
+    if (hlo_begins(at, end, "//")) return count(r, TS_HLO_COMMENT), true;
     if (r->mlir_lines == TS_HLO_JOINED_LINES || r->joined_length + 1 + length > TS_HLO_LINE_BYTES ||
         !hlo_mlir_continues((ts_span){r->joined, r->joined_length}, at, end)) {
         give_held_mlir(r);
@@ -437,6 +441,8 @@ static void take_line(ts_hlo_reader *r, const char *at, size_t length) {
     const char *end = at + length;
     if (r->counts.lines++ == 0) at += ts_text_mark(at, length);
     while (at < end && hlo_is_space(*at)) at++;
+    /* Of a statement's other lines no more marks than of its first: ">" closes a bracket, too. */
+    at = hlo_skip_quotes(at, end, r->mlir_line > 0 ? r->mlir_marks : INT_MAX, &r->marks);
     at = hlo_skip_stamp(at, end);
     while (at < end && hlo_is_space(*at)) at++;
     end = comment_start(at, end);

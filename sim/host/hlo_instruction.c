@@ -116,15 +116,16 @@ hlo_answer hlo_read_labelled(const char *at, const char *end, ts_hlo_instruction
     return HLO_NOT_ONE;
 }
 
-/* "> ", ">> ", "> > ", with nothing behind it too: of mail. */
-static const char *skip_quotes(const char *line, const char *end) {
+const char *hlo_skip_quotes(const char *line, const char *end, int most, int *marks) {
     const char *at = line;
-    while (at < end && (*at == '>' || (at > line && *at == ' '))) at++;
-    return at == end || (at > line && at[-1] == ' ') ? at : line;
+    for (*marks = 0; at < end && (*at == '>' ? *marks < most : at > line && *at == ' '); at++)
+        *marks += *at == '>';
+    if (at == end || (at > line && at[-1] == ' ')) return at;
+    *marks = 0;
+    return line;
 }
 
 const char *hlo_skip_stamp(const char *line, const char *end) {
-    line = skip_quotes(line, end);
     const char *at = line + 1;
     if (hlo_begins(line, end, "E   ")) return line + 4; /* pytest's, of each line of an error .. */
     if (hlo_begins(line, end, "E") && hlo_skip_space(at, end) == end) return end; /* .. which may be empty */

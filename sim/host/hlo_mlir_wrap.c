@@ -80,13 +80,24 @@ static bool may_follow(const char *at, const char *end, bool typed, char next) {
     return *at == '%' && !typed && (next == '%' || next == '{' || next == '<');
 }
 
+/* "{" at its end: of what follows it has a region, or attributes. */
+static bool opens_region(const char *at, const char *end) {
+    const char *equal = memchr(at, '=', (size_t)(end - at));
+    if (end[-1] != '{' || end[-2] == '<') return false;
+    if (end[-2] == '(' || *at != '%' || !equal) return true;
+    const char *word = hlo_skip_space(equal + 1, end);
+    bool ours = *word == '"' || hlo_begins(word, end, "stablehlo.") || hlo_begins(word, end, "mhlo.");
+    return !ours || scan(at, end - 1).typed;
+}
+
 bool hlo_mlir_is_broken(const char *at, const char *end, char next) {
     bool alone, block = *at == '^';
     if (!block && !is_operation(at, end) && !is_function(at, end) && !is_return(at, end, &alone))
         return false;
-    if (end[-1] == '{' || (end - at > 2 && hlo_begins(end - 3, end, "..."))) return false;
+    if (opens_region(at, end) || (end - at > 2 && hlo_begins(end - 3, end, "..."))) return false;
     open_ends o = scan(at, end);
-    return o.depth > 0 || (dangles(at, end) && !block) || next == '\0' || may_follow(at, end, o.typed, next);
+    if (next == '\0' || next == '/') return true; /* not known: of a comment it is not */
+    return o.depth > 0 || (dangles(at, end) && !block) || may_follow(at, end, o.typed, next);
 }
 
 bool hlo_mlir_continues(ts_span held, const char *at, const char *end) {

@@ -35,8 +35,10 @@ typedef enum { HLO_NOT_ONE, HLO_WHOLE, HLO_ENDS_EARLY /* the next line may go on
 hlo_answer hlo_read_instruction(const char *at, const char *end, ts_hlo_instruction *i);
 /* The same behind the time stamp or label that a log puts before it. */
 hlo_answer hlo_read_labelled(const char *at, const char *end, ts_hlo_instruction *i);
-/* Behind what logs write before each line, "I0320 03:59:34.7 855 compiler.cc:2163] " or "E   ", and mail before
- * what it quotes, ">> ". */
+/* Behind what mail writes before what it quotes, "> ", ">> ", "> > ", with nothing behind it too: at most so many
+ * marks; *marks says how many. */
+const char *hlo_skip_quotes(const char *line, const char *end, int most, int *marks);
+/* Behind what logs write before each line, "I0320 03:59:34.7 855 compiler.cc:2163] " or "E   ". */
 const char *hlo_skip_stamp(const char *line, const char *end);
 /* [ROOT] name = alone, of a computation. */
 bool hlo_is_left_side(const char *at, const char *end);
