@@ -257,7 +257,8 @@ static ts_hbm_stats run(const ts_machine *machine, const char *pattern, bool exa
     }
     ts_hbm_requests_close(requests);
     *simulated = (int)(10 * sum / batches);
-    ts_hbm_drain(hbm);
+    int64_t end = ts_hbm_drain(hbm);
+    assert_int_equal(ts_hbm_stream_done(stream), end);
     ts_hbm_read_stats(hbm, &stats);
     assert_int_equal(stats.reads + stats.writes, all * TS_HBM_REQUEST_BYTES / machine->hbm.burst_bytes);
     ts_arena_free(arena);
