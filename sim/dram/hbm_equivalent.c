@@ -150,7 +150,8 @@ static bool same_bus(const hbm_channel *a, const hbm_channel *b, int32_t past) {
 }
 
 bool hbm_are_equivalent(const ts_hbm *hbm, const hbm_channel *a, const hbm_channel *b) {
-    const int32_t past = a->next - (int32_t)hbm_longest_rule(hbm);
+    const int32_t first = min32(a->next, a->last_accept + 1); /* what is offered may be done before `next` */
+    const int32_t past = first - (int32_t)hbm_longest_rule(hbm);
     return a->next == b->next && a->last_accept == b->last_accept && a->is_writing == b->is_writing &&
            a->refresh_at == b->refresh_at && a->refresh_head == b->refresh_head &&
            same_times(a->refresh_again, b->refresh_again, DRAM_MAX_SIDS, past) && same_bus(a, b, past) &&

@@ -237,6 +237,28 @@ static void states_that_differ_do(void **state) {
     ts_arena_free(arena);
 }
 
+/* Two channels wait for a refresh only, and nothing is to be done until then; but what is offered before that is done at
+ * once, where it does matter to which of their bank groups the last write went. */
+static void what_may_be_offered_before_the_next_step_counts(void **state) {
+    ts_arena *arena = ts_arena_new();
+    ts_hbm_config config = hbm2;
+    config.address_map = "off co:1 ch co pc bg ba ro";
+    const int64_t group = 16384; /* to the next, in bytes */
+    ts_hbm *hbm = ts_hbm_new(NULL, arena, &config);
+    ts_hbm_simulate_all(hbm);
+    ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, TS_HBM_UNLIMITED, TS_HBM_UNLIMITED);
+    const hbm_channel *a = hbm_channel_at(hbm, 0), *b = hbm_channel_at(hbm, 1);
+    for (int i = 0; i < 4; i++) ts_hbm_stream_offer(stream, i % 2 * 64 + i / 2 * group, 64, false, 0);
+    for (int i = 0; i < 2; i++) ts_hbm_stream_offer(stream, i * (64 + group), 64, true, 200);
+    ts_hbm_settle(hbm, 210);
+    assert_int_equal(a->next, config.timing.t_refi);
+    assert_int_equal(b->next, config.timing.t_refi);
+    assert_false(hbm_are_equivalent(hbm, a, b));
+    for (int i = 0; i < 2; i++) ts_hbm_stream_offer(stream, i * 64, 64, false, 1000);
+    assert_true(hbm_are_equivalent(hbm, a, b));
+    ts_arena_free(arena);
+}
+
 /* ---- Channels that come to the same state again ---- */
 
 /* All requests of a pattern; how many channels are simulated, in tenths, on average. */
@@ -339,6 +361,7 @@ static void what_channels_have_counted_stays(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(states_that_differ_do),
+        cmocka_unit_test(what_may_be_offered_before_the_next_step_counts),
         cmocka_unit_test(channels_are_represented_again),
         cmocka_unit_test(channels_that_get_much_are_compared),
         cmocka_unit_test(what_channels_have_counted_stays),
