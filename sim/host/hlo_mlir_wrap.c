@@ -82,8 +82,8 @@ static bool may_follow(const char *at, const char *end, bool typed, char next) {
 
 /* "{" at its end: of what follows it has a region, or attributes. */
 static bool opens_region(const char *at, const char *end) {
-    const char *equal = memchr(at, '=', (size_t)(end - at));
     if (end[-1] != '{' || end[-2] == '<') return false;
+    const char *equal = memchr(at, '=', (size_t)(end - at));
     if (end[-2] == '(' || *at != '%' || !equal) return true;
     const char *word = hlo_skip_space(equal + 1, end);
     bool ours = *word == '"' || hlo_begins(word, end, "stablehlo.") || hlo_begins(word, end, "mhlo.");
@@ -109,7 +109,7 @@ bool hlo_mlir_continues(ts_span held, const char *at, const char *end) {
     bool loop = o.depth > 0 && end[-1] == '='; /* "%a =" in brackets is a loop's */
     if (!loop && is_operation(at, end)) return false;
     if (*at == '}') return o.braces > 0;
-    if (o.depth > 0 || dangles(held.text, held.text + held.length)) return true;
+    if (o.depth > 0 || (dangles(held.text, held.text + held.length) && *held.text != '^')) return true;
     return (*at != '-' || hlo_begins(at, end, "->")) &&
            may_follow(held.text, held.text + held.length, o.typed, *at);
 }

@@ -108,6 +108,9 @@ static const row rows[] = {
      "18 cut <5> <add>\n"
      "19 message <note>\n"
      "end\n"},
+    /* What follows a block's head is no part of it. */
+    {"\"func.func\"() <{sym_name = \"f\"}> ({\n^bb0(%a: tensor<8xf32>):\n// b\nnote\n}) : () -> ()\n",
+     "1 entry <f>\n2 <a> <f32[8]> <parameter>\n4 message <note>\nend\n"},
     /* Attributes in lines of their own, ">" that is no mark of a mail, or behind one, and comments between. */
     {"func.func @f(%a: tensor<2x8xf32>) {\n"
      "%0 = \"stablehlo.transpose\"(%a) <{\n"
