@@ -141,7 +141,8 @@ void ts_hbm_reset(ts_hbm *hbm) {
     hbm->is_awaited = false;
     hbm_subset_clear(hbm);
     hbm->gap_at = 0;
-    for (int i = 0; i < hbm->stream_count; i++) hbm->streams[i]->end_cycle = hbm->streams[i]->end = -1;
+    for (int i = 0; i < hbm->stream_count; i++)
+        hbm->streams[i]->end_cycle = hbm->streams[i]->end = hbm->streams[i]->latest = -1;
     clear_all(hbm);
     for (int i = 0; i < hbm->stream_count; i++) ts_hbm_stream_start(hbm->streams[i], 0);
 }
@@ -186,6 +187,7 @@ ts_hbm_stream *ts_hbm_stream_new(ts_arena *arena, ts_hbm *hbm, int64_t lookahead
 void ts_hbm_stream_start(ts_hbm_stream *st, int64_t cycle) {
     st->hbm->end_cycle = hbm_end_cycle(st->hbm);
     st->start = hbm_to_local(st->hbm, cycle);
+    st->hbm->stepped = max32(st->hbm->stepped, max32(st->latest, st->end));
     st->offer_at = st->accept_at = st->done_at = 0;
     st->latest = 0;
     st->latest_done = st->end = -1;

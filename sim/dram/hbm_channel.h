@@ -161,7 +161,7 @@ struct ts_hbm {
         *simulated_pairs; /* of such an access, by the lower bits of that channel: pairs in simulated ones */
     int64_t stuck_at;     /* per bank scheduler: it would do nothing from here on; -1 */
     int64_t base;         /* of local cycles */
-    int32_t stepped;      /* channels were stepped to here when a gap was passed over */
+    int32_t stepped;      /* channels were stepped to here before a gap, or a new start of a stream */
     int32_t gap_at;       /* who offers from then on may leave a gap before that is worth passing over */
     int64_t end_cycle;    /* of streams started again since */
     int32_t write_high, write_low; /* drain starts above, ends below */

@@ -194,6 +194,30 @@ static void time_passes_for_channels_that_get_nothing(void **state) {
     }
 }
 
+/* When reads of rows of their own are done, of a stream that did the same before and was started again. Of channels
+ * that are not refreshed nothing else says until when they were busy. */
+static int64_t done_after_start(bool exact) {
+    enum { READS = 400, LATER = 1000 };
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_hbm_config config = variant(TS_HBM_SCHEDULER_ROW_HIT, TS_HBM_PAGE_OPEN, TS_HBM_REFRESH_NONE, 1);
+    ts_hbm *hbm = ts_hbm_new(&err, arena, &config);
+    assert_non_null(hbm);
+    if (exact) ts_hbm_simulate_all(hbm);
+    ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, 65536, TS_HBM_UNLIMITED);
+    for (int i = 0; i < READS; i++) ts_hbm_stream_offer(stream, (int64_t)i << 20, 64, false, 0);
+    int64_t at = ts_hbm_drain(hbm);
+    ts_hbm_stream_start(stream, at);
+    for (int i = 0; i < READS; i++) ts_hbm_stream_offer(stream, (int64_t)i << 20, 64, false, at + LATER);
+    at = ts_hbm_drain(hbm);
+    ts_arena_free(arena);
+    return at;
+}
+
+static void a_stream_starts_again_before_a_gap(void **state) {
+    assert_int_equal(done_after_start(false), done_after_start(true));
+}
+
 /* Each request is to a row of its own of one bank, so one follows the other after tRC; local cycles start
  * again many times, and with half CKs the edges of commands stay where they are. */
 static void local_cycles_start_again_at_an_edge(void **state) {
@@ -415,6 +439,7 @@ int main(void) {
         cmocka_unit_test(writes_stay_through_a_gap),
         cmocka_unit_test(a_gap_begins_when_all_is_done),
         cmocka_unit_test(time_passes_for_channels_that_get_nothing),
+        cmocka_unit_test(a_stream_starts_again_before_a_gap),
         cmocka_unit_test(local_cycles_start_again_at_an_edge),
         cmocka_unit_test(what_waits_goes_on_waiting),
         cmocka_unit_test(nothing_else_starts_again),
