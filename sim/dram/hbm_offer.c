@@ -95,8 +95,6 @@ static void note_accepted(ts_hbm_stream *st, const hbm_block *b) {
     st->accept_at = (int32_t)(accepted - first);
 }
 
-enum { FEW = 16 }; /* segments, for which it takes too long to look at all channels */
-
 /* Each segment by itself: channels do not wait for each other. */
 static void offer_few(ts_hbm *hbm, ts_hbm_stream *st) {
     hbm_block *b = &hbm->block;
@@ -119,12 +117,13 @@ static void offer_many(ts_hbm *hbm, ts_hbm_stream *st) {
         if (count > 0) hbm->run(hbm, st, hbm->simulated[i], b->order + first[c], count);
     }
     hbm_copy_acceptances(hbm);
-    if (b->count > FEW) hbm_rejoin(hbm);
+    hbm_rejoin(hbm);
     memset(first, 0, sizeof first[0] * (size_t)(hbm->channel_count + 2));
 }
 
 /* Offers what was added; returns when the last of it was accepted. */
 static int32_t offer_block(ts_hbm *hbm, ts_hbm_stream *st) {
+    enum { FEW = 16 };
     hbm_block *b = &hbm->block;
     const hbm_segment *last = &b->segments[b->count - 1];
     st->unfinished += b->bursts;

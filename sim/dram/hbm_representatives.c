@@ -141,9 +141,9 @@ static void rejoin(ts_hbm *hbm, hbm_channel *ch, hbm_channel *representative) {
 /* Of the first so many, one that was offered as much and the same in the block, accepted it at the same times, and is in the
  * same state; NULL. Of a few segments it does not pay: the next may be others. */
 static hbm_channel *find_like(const ts_hbm *hbm, const hbm_channel *ch, int count) {
-    enum { FEW = 8 };
+    enum { LEAST = 8 };
     const int32_t *first = hbm->block_first + ch->number;
-    if (first[1] - first[0] < FEW) return NULL;
+    if (first[1] - first[0] < LEAST) return NULL;
     for (int i = 0; i < count; i++) {
         hbm_channel *other = hbm->simulated[i];
         if (other->next == ch->next && get_same(hbm, other->number, ch->number, 0) &&
