@@ -31,6 +31,7 @@ struct ts_hlo_reader {
     bool is_mlir;
     int marks; /* of a mail that quotes the line */
     int mlir_lines, mlir_marks;
+    bool mlir_gave;    /* what is looked at was looked at as StableHLO, and is none */
     int64_t mlir_line; /* of a statement of it in `joined`, which goes on; 0: none */
     hlo_mlir mlir;
 };
@@ -289,7 +290,7 @@ static bool give_mlir(ts_hlo_reader *r, const char *at, const char *end) {
 }
 
 static bool take_mlir(ts_hlo_reader *r, const char *at, const char *end) {
-    if (!r->is_mlir && !is_dialect(at, end)) return false;
+    if (r->mlir_gave || (!r->is_mlir && !is_dialect(at, end))) return false;
     if (!hlo_mlir_is_broken(at, end, r->next)) return give_mlir(r, at, end);
     r->joined_length = 0;
     append(r, at, (size_t)(end - at));
@@ -299,14 +300,20 @@ static bool take_mlir(ts_hlo_reader *r, const char *at, const char *end) {
     return true;
 }
 
-/* What is held of a statement is all of it. */
+static void take_fresh(ts_hlo_reader *r, const char *at, const char *end);
+
+/* What is held of a statement is all of it. A line that is none may be something else. */
 static void give_held_mlir(ts_hlo_reader *r) {
     int64_t now = r->counts.lines;
     const char *end = r->joined + r->joined_length;
     if (r->mlir_line == 0) return;
     r->counts.lines = r->mlir_line;
     r->mlir_line = 0;
-    if (!give_mlir(r, r->joined, end)) take_other(r, r->counts.lines, r->joined, end);
+    bool gave = give_mlir(r, r->joined, end);
+    r->mlir_gave = true;
+    if (!gave && r->mlir_lines == 1) take_fresh(r, r->joined, end);
+    if (!gave && r->mlir_lines > 1) take_other(r, r->counts.lines, r->joined, end);
+    r->mlir_gave = false;
     r->counts.lines = now;
 }
 
@@ -437,8 +444,24 @@ static const char *comment_start(const char *at, const char *end) {
     return end;
 }
 
+static char first_byte(const char *at, const char *end) {
+    while (at < end && ((*at != '\n' && hlo_is_space(*at)) || *at == '>')) at++; /* ">": of mail */
+    return at < end ? *at : '\0';
+}
+
+/* Of a piece's last line it was not known how the next begins: now it is. */
+static void settle_mlir(ts_hlo_reader *r, char first) {
+    const char next = r->next;
+    if (first == '\0') first = '\n';
+    if (r->mlir_line == 0 || hlo_mlir_is_broken(r->joined, r->joined + r->joined_length, first)) return;
+    r->next = first;
+    give_held_mlir(r);
+    r->next = next;
+}
+
 static void take_line(ts_hlo_reader *r, const char *at, size_t length) {
     const char *end = at + length;
+    settle_mlir(r, first_byte(at, end));
     if (r->counts.lines++ == 0) at += ts_text_mark(at, length);
     while (at < end && hlo_is_space(*at)) at++;
     /* Of a statement's other lines no more marks than of its first: ">" closes a bracket, too. */
@@ -505,11 +528,6 @@ static void take_held(ts_hlo_reader *r) {
     if (r->held_more > 0) join_tail(r);
     r->held_length = r->held_more = 0;
     take_line(r, r->held, length);
-}
-
-static char first_byte(const char *at, const char *end) {
-    while (at < end && ((*at != '\n' && hlo_is_space(*at)) || *at == '>')) at++; /* ">": of mail */
-    return at < end ? *at : '\0';
 }
 
 void ts_hlo_feed(ts_hlo_reader *r, const char *bytes, size_t length) {

@@ -371,7 +371,8 @@ static bool check_text(ts_error *err, const ts_source *header) {
                : *text == '-' || ts_is_digit(*text) ? number_end(err, header, at, integer)
                                                     : at + 1;
         if (next == 0) return false;
-        if (*text == '"' && depth == 2) integer = has_integers(header, at, next);
+        if (*text == '"' && depth == 2)
+            integer = has_integers(header, at, next < header->length ? next : header->length);
         if (depth > 0 && (unsigned char)*text < ' ' && !is_blank(*text))
             return ts_error_at(err, TS_ERROR_INPUT, header, at, "the header is not valid JSON");
         depth += (*text == '{' || *text == '[') - (*text == '}' || *text == ']');
