@@ -129,10 +129,9 @@ ts_hbm *ts_hbm_new_with_rules(ts_error *err, ts_arena *arena, const ts_hbm_confi
 /* A channel that follows another from the beginning has no state: when it is split off, it comes from its
  * representative's. */
 static void clear_all(ts_hbm *hbm) {
-    bool together = hbm_may_represent(hbm);
-    for (int i = 0; i < (together ? 1 : hbm->channel_count); i += hbm->share)
-        hbm_clear_channel(hbm, hbm_begin_channel(hbm, i));
-    hbm_represent_all(hbm, together);
+    int begun = hbm_may_represent(hbm) ? 1 : hbm->channel_count;
+    for (int i = 0; i < begun; i += hbm->share) hbm_clear_channel(hbm, hbm_begin_channel(hbm, i));
+    hbm_represent_all(hbm);
 }
 
 void ts_hbm_reset(ts_hbm *hbm) {
@@ -255,8 +254,7 @@ int64_t ts_hbm_drain(ts_hbm *hbm) {
     await(hbm);
     for (int i = 0; i < hbm->simulated_count; i++) {
         hbm_channel *ch = hbm->simulated[i];
-        while (ch->queue[0].count + ch->queue[1].count + ch->active_count > 0)
-            hbm->simulate(hbm, ch, ch->next);
+        while (hbm_held(ch) > 0) hbm->simulate(hbm, ch, ch->next);
     }
     refresh_to_end(hbm);
     return hbm_end_cycle(hbm);
@@ -277,10 +275,6 @@ static int64_t queued_of(const ts_hbm_stats *counts) {
     return counts->reads + counts->writes - counts->forwarded - counts->coalesced;
 }
 
-static int64_t waiting_of(const hbm_channel *ch) {
-    return ch->queue[0].count + ch->queue[1].count + ch->active_count;
-}
-
 /* All that a channel has counted. */
 static ts_hbm_stats counts_of(const ts_hbm *hbm, int channel) {
     ts_hbm_stats counts = hbm_counts_of(hbm_representative(hbm, channel));
@@ -297,7 +291,7 @@ ts_hbm_progress ts_hbm_read_progress(const ts_hbm *hbm) {
     for (int i = 0; i < hbm->channel_count; i += hbm->share) {
         const hbm_channel *ch = hbm_representative(hbm, i);
         ts_hbm_stats counts = counts_of(hbm, i);
-        int64_t accepted = queued_of(&counts), served = accepted - waiting_of(ch),
+        int64_t accepted = queued_of(&counts), served = accepted - hbm_held(ch),
                 more = (latest - ch->next) / hbm->burst_ticks;
         if (more > 0) served = accepted - served < more ? accepted : served + more;
         sum.accepted += accepted;
@@ -311,7 +305,7 @@ static void add_channel(const ts_hbm *hbm, int channel, ts_hbm_stats *out) {
     const hbm_channel *ch = hbm_representative(hbm, channel);
     ts_hbm_stats counts = counts_of(hbm, channel);
     int32_t end = (int32_t)(out->end_cycle - hbm->base);
-    int64_t served = queued_of(&counts) - waiting_of(ch);
+    int64_t served = queued_of(&counts) - hbm_held(ch);
     counts.row_hits = served - counts.row_misses - counts.row_conflicts;
     counts.limiter_cycles[TS_HBM_LIMITER_DATA] += served * hbm->burst_ticks;
     for (int pc = 0; pc < hbm->spec->pcs; pc++) counts.open_cycles += ch->dram.open_banks[pc] > 0 ? end : 0;

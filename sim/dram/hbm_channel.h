@@ -198,6 +198,11 @@ static inline hbm_channel *hbm_representative(const ts_hbm *hbm, int number) {
     return hbm_channel_at(hbm, hbm->representative[number]);
 }
 
+/* Bursts that it holds: in its queues, or active. */
+static inline int hbm_held(const hbm_channel *ch) {
+    return ch->queue[0].count + ch->queue[1].count + ch->active_count;
+}
+
 /* ---- hbm_channel.c ---- */
 
 /* Of one that is to be simulated from now on, room for its state: what is in it is of another run, or nothing. */

@@ -14,11 +14,12 @@ bool hbm_may_represent(const ts_hbm *hbm) {
     return !hbm->is_exact && !hbm->is_limited && hbm->config.scheduler != TS_HBM_SCHEDULER_PER_BANK;
 }
 
-void hbm_represent_all(ts_hbm *hbm, bool together) {
+void hbm_represent_all(ts_hbm *hbm) {
+    bool is_shared = hbm_may_represent(hbm);
     memset(hbm->history, 0, sizeof hbm->history[0] * (size_t)hbm->channel_count);
     hbm->simulated_count = 0;
     for (int i = 0; i < hbm->channel_count; i += hbm->share) {
-        int representative = hbm->representative[i] = together ? 0 : i;
+        int representative = hbm->representative[i] = is_shared ? 0 : i;
         hbm_channel_at(hbm, representative)->represented += representative != i;
         if (representative == i) hbm->simulated[hbm->simulated_count++] = hbm_channel_at(hbm, i);
     }

@@ -6,8 +6,8 @@
 
 /* Not where every channel is to be simulated, nor where data in flight, or another scheduler, makes them differ. */
 bool hbm_may_represent(const ts_hbm *hbm);
-/* At the beginning all channels do the same: channel 0 represents them, if they are to go together. */
-void hbm_represent_all(ts_hbm *hbm, bool together);
+/* At the beginning all channels do the same: channel 0 represents them, where it may. */
+void hbm_represent_all(ts_hbm *hbm);
 /* Splits off the channels that the block offers something else than it offers to their representatives. */
 void hbm_regroup(ts_hbm *hbm);
 /* The block's segments of represented channels were accepted when those of their representatives were. */

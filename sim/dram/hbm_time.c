@@ -99,7 +99,7 @@ int64_t hbm_longest_rule(const ts_hbm *hbm) {
 }
 
 static bool is_idle(const ts_hbm *hbm, const hbm_channel *ch) {
-    int open = 0, queued = ch->queue[0].count + ch->queue[1].count + ch->active_count;
+    int open = 0, queued = hbm_held(ch);
     for (int pc = 0; pc < hbm->spec->pcs; pc++) open += ch->dram.open_banks[pc];
     return (ch->banks ? hbm_banks_rest(hbm, ch) : queued == 0) &&
            ch->waiting_count + ch->opening_count == 0 && ch->page_at == FAR &&
