@@ -494,11 +494,23 @@ SOURCES = ["sim/**/*", "python/*.py", "python/tilesim/*.py", "web/*/*", "include
 APART = ("support", "fuzz", "bench", "cli", "data", "matrix", "web", "python")  # folders of tests/ with rules of their own
 
 
+FUZZ_MAIN = "tests/support/fuzz_main.c"
+
+
+def support_objects(out, variant):
+    """What tests share, but for the `main` that stands in for libFuzzer's."""
+    return [out.compile(variant, f) for f in files("tests/support/*.c") if f != FUZZ_MAIN]
+
+
+def test_libraries(out, variant, library):
+    """What every program of one variant below tests/ is linked with."""
+    support = support_objects(out, variant)
+    return [out.edge("ar", f"build/{variant}/libsupport.a", support), library] if support else [library]
+
+
 def test_programs(out, variant, library):
     """The programs of one variant below tests/: (cmocka tests and fuzz smoke runs, drivers, benches)."""
-    fuzz_main = "tests/support/fuzz_main.c"
-    support = [out.compile(variant, f) for f in files("tests/support/*.c") if f != fuzz_main]
-    libraries = [out.edge("ar", f"build/{variant}/libsupport.a", support), library] if support else [library]
+    libraries = test_libraries(out, variant, library)
     groups = {"test": [], "driver": [], "bench": []}
 
     def program(group, source, *others):
@@ -511,7 +523,7 @@ def test_programs(out, variant, library):
         if folder not in APART:
             program("test" if name.startswith("test_") else "driver", source)
     fuzzers = files("tests/fuzz/fuzz_*.c")
-    main = [out.compile(variant, fuzz_main)] if fuzzers else []
+    main = [out.compile(variant, FUZZ_MAIN)] if fuzzers else []
     peers = [out.compile(variant, f, cflags="$cflags $dnnl_cflags")
              for f in files("tests/bench/peer_*.c") if variant == "release"]
     for source in fuzzers:
@@ -525,10 +537,10 @@ def long_fuzz(out):
     """Edges of `ninja fuzz`: every target under libFuzzer; new inputs go to build/fuzz/new/."""
     targets = []
     fuzzers = files("tests/fuzz/fuzz_*.c")
-    library = out.library("fuzz") if fuzzers else ""
+    libraries = test_libraries(out, "fuzz", out.library("fuzz")) if fuzzers else []
     for source in fuzzers:
         name = Path(source).stem
-        binary = out.edge("link-fuzz", f"build/fuzz/{name}", [out.compile("fuzz", source), library],
+        binary = out.edge("link-fuzz", f"build/fuzz/{name}", [out.compile("fuzz", source), *libraries],
                           libs=f"-fsanitize=fuzzer {TEST_LIBS}")
         corpus = f"tests/fuzz/corpus/{name.removeprefix('fuzz_')}"
         new = f"build/fuzz/new/{name.removeprefix('fuzz_')}"
@@ -555,8 +567,8 @@ def matrix(out, emulates, has32):
     library = out.library("aarch64")
     tool = out.tool("aarch64", library)
     stem = "tests/move/test_kernels"
-    sources = [f for f in files("tests/support/*.c") if f != "tests/support/fuzz_main.c"] + [stem + ".c"]
-    test = out.edge("link-aarch64", f"build/aarch64/{stem}", [out.compile("aarch64", f) for f in sources] + [library], libs=TEST_LIBS)
+    objects = [*support_objects(out, "aarch64"), out.compile("aarch64", stem + ".c"), library]
+    test = out.edge("link-aarch64", f"build/aarch64/{stem}", objects, libs=TEST_LIBS)
     if emulates:
         out.edge("matrix", "matrix", [*tools, "|", *narrow * has32, tool, test],
                  emulated=f"'{EMULATOR} {tool}' && TS_ROUNDS=0 {EMULATOR} {test}" + without32)

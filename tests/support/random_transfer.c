@@ -57,7 +57,7 @@ typedef struct {
     int used;
 } writer;
 
-static void add(writer *w, const char *format, ...) {
+static __attribute__((format(printf, 2, 3))) void add(writer *w, const char *format, ...) {
     va_list args;
     va_start(args, format);
     w->used += vsnprintf(w->text + w->used, (size_t)(RANDOM_TRANSFER_TEXT - w->used), format, args);
