@@ -244,10 +244,11 @@ static bool begins_signature(ts_hlo_reader *r, const char *at, const char *end) 
 
 /* It has ended, or was none: then its lines are by themselves. */
 static void give_signature(ts_hlo_reader *r) {
-    const char *at = r->joined, *end = at + r->joined_length, *row_end;
     int64_t line = r->signature.line;
-    if (line > 0 && is_computation(r, at, end)) at = end;
-    for (r->signature.line = 0; line > 0 && at < end; at = row_end + 1) {
+    if (line == 0) return;
+    const char *at = r->joined, *end = at + r->joined_length, *row_end;
+    if (is_computation(r, at, end)) at = end;
+    for (r->signature.line = 0; at < end; at = row_end + 1) {
         row_end = memchr(at, '\n', (size_t)(end - at));
         if (!row_end) row_end = end;
         r->counts.kinds[TS_HLO_LITERAL] -= at > r->joined;
@@ -304,9 +305,9 @@ static void take_fresh(ts_hlo_reader *r, const char *at, const char *end);
 
 /* What is held of a statement is all of it. A line that is none may be something else. */
 static void give_held_mlir(ts_hlo_reader *r) {
+    if (r->mlir_line == 0) return;
     int64_t now = r->counts.lines;
     const char *end = r->joined + r->joined_length;
-    if (r->mlir_line == 0) return;
     r->counts.lines = r->mlir_line;
     r->mlir_line = 0;
     bool gave = give_mlir(r, r->joined, end);
