@@ -218,7 +218,10 @@ ALWAYS static inline bool serve(const ts_hbm *hbm, hbm_channel *ch, const hbm_co
     int direction = column.direction, bank = column.bank;
     int32_t *until = &ch->bus_until[bank / sh.banks_of_pc];
     bool closed = false;
-    if (__builtin_expect(*until != t, 0)) hbm_attribute_column(hbm, ch, &column, t);
+    if (__builtin_expect(*until != t, 0)) {
+        const hbm_column copy = column; /* else all would be in memory, and not in registers, always */
+        hbm_attribute_column(hbm, ch, &copy, t);
+    }
     *until = t + hbm->burst_ticks;
     if (sh.closed_page)
         closed = page_column(hbm, ch, direction, bank, column.is_active, t);
@@ -331,11 +334,11 @@ ALWAYS static inline void remove_active(hbm_channel *ch, int index, int directio
 
 ALWAYS static inline void issue_active(const ts_hbm *hbm, hbm_channel *ch, int index, int32_t t,
                                        const shape sh) {
-    hbm_active a = *active_at(ch, index);
-    hbm_column column = {a.direction, a.bank, a.stream, active_arrival(&a), &a.ticket, true};
-    if (__builtin_expect(hbm->is_observed, 0)) tell_column(hbm, ch, column, a.column, t, sh);
-    if (serve(hbm, ch, column, t, sh)) after_close(hbm, ch, a.bank);
-    remove_active(ch, index, a.direction, a.bank, sh);
+    const hbm_active *a = active_at(ch, index);
+    hbm_column column = {a->direction, a->bank, a->stream, active_arrival(a), &a->ticket, true};
+    if (__builtin_expect(hbm->is_observed, 0)) tell_column(hbm, ch, column, a->column, t, sh);
+    if (serve(hbm, ch, column, t, sh)) after_close(hbm, ch, column.bank);
+    remove_active(ch, index, column.direction, column.bank, sh);
 }
 
 ALWAYS static inline void issue_act(const ts_hbm *hbm, hbm_channel *ch, int direction, uint16_t slot,
