@@ -234,6 +234,16 @@ static const row rows[] = {
     {"%g (p: f32[8])\nby %h\n%i\n", "1 message <%g (p: f32[8])>\n2 message <by %h>\n3 message <%i>\n"},
     {"%g (p: f32[8]) -> f32[8]\n}\n%g (p: f32[8]) -> f32[8]\nor\n",
      "1 message <%g (p: f32[8]) -> f32[8]>\n3 message <%g (p: f32[8]) -> f32[8]>\n4 message <or>\n"},
+    {"%e (size, of\n(all) -> {\n", "1 message <%e (size, of>\n2 message <(all) -> {>\n"},
+    {"%e (size f32[8],\n) -> r {\n", "1 message <%e (size f32[8],>\n2 message <) -> r {>\n"},
+    {"line (p: 8,\n  q) -> r {\n", "1 message <line (p: 8,>\n2 message <q) -> r {>\n"},
+    {"%g (p: f32[8]) x\n-> f32[8] {\n", "1 message <%g (p: f32[8]) x>\n2 message <-> f32[8] {>\n"},
+    {"%g (p: f32[8])\nby\n-> f32[8] {\n",
+     "1 message <%g (p: f32[8])>\n2 message <by>\n3 message <-> f32[8] {>\n"},
+    /* No blanks, no name, and what follows the whole of it. */
+    {"%g (p:f32[8],\nq:f32[8]) -> f32[8] {\n}\nENTRY (p: f32[8],\n  q: f32[8]) -> f32[8] {\n}\n",
+     "1 computation <g>\nend\n4 entry\nend\n"},
+    {"%g (p: f32[8])\n  -> f32[8] {\nwords\n", "1 computation <g>\n3 message <words>\nend\n"},
     /* Wrapped. */
     {"%a = (f32[8]{0},\n      f32[9]{0})\n   tuple(%b,\n %c)\n%d = f32[] negate(%a)\n",
      "1 <a> <(f32[8]{0}, f32[9]{0})> <tuple> <%b, %c>\n5 <d> <f32[]> <negate> <%a>\n"},
@@ -293,7 +303,14 @@ static const row rows[] = {
      "is_scheduled=true\n\nf32[3]\n",
      "1 module <m> < entry_computation_layout={( f32[2]{0}, (s32[]) )->f32[2]{0}}, is_scheduled=true>\n7 "
      "message <f32[3]>\n"},
+    /* What is no attribute behind it. */
+    {"HloModule a\nx\nHloModule b\n, x\nHloModule c\n=x\nHloModule d\nx=\nHloModule e\nx= y\nHloModule f\nxy "
+     "z\nHloModule g\nx=y\n",
+     "1 module <a>\n2 message <x>\n3 module <b>\n4 message <, x>\n5 module <c>\n6 message <=x>\n"
+     "7 module <d>\n8 message <x=>\n9 module <e>\n10 message <x= y>\n11 module <f>\n12 message <xy "
+     "z>\n13 module <g> < x=y>\n"},
     /* A header that is cut. */
+    {"HloModule m, x={\n\ny\n", "1 module <m> < x={>\n3 message <y>\n"},
     {"HloModule m, x={(f32[2]{0}, f3\nthen f32[3] = x\n",
      "1 module <m> < x={(f32[2]{0}, f3>\n2 message <then f32[3] = x>\n"},
     {"HloModule m, x={\nENTRY %f {\n  ROOT %q = f32[2] parameter(0)\n}\n",
