@@ -77,6 +77,8 @@ static void refuses_exactly(void **state) {
         {"(F32[8])", 2, "unknown element type 'F32'; did you mean 'f32'?"},
         {"BF16[8]", 1, "unknown element type 'BF16'; did you mean 'bf16'?"},
         {"F8E4M3FN[8]", 1, "unknown element type 'F8E4M3FN'; did you mean 'f8e4m3fn'?"},
+        {"FLOAT32[8]", 1, "unknown element type 'FLOAT32'; did you mean 'f32'?"},
+        {"PRD[8]", 1, "unknown element type 'PRD'; did you mean 'pred'?"},
         {"tuple[8]", 1, "unknown element type 'tuple', expected such as f32 or bf16"},
         {"(4,8):(8,1)", 1, BARE},
         {" ( (2,2), 8)", 2, BARE},
