@@ -66,13 +66,11 @@ static void mix(uint64_t *hash, uint64_t value) {
     hash[1] ^= hash[1] >> 32;
 }
 
-/* The bits of a location that may be renamed. Stacks that take turns, and numbers that are no power of two,
- * have none. */
+/* The bits of a location that may be renamed. Stacks that take turns have none. */
 static uint64_t renamed_bits(const ts_hbm *hbm) {
     uint64_t columns = ((uint64_t)1 << TS_ADDRESS_COLUMN_BITS) - 1;
     uint64_t pcs = (uint64_t)(hbm->spec->pcs - 1) << hbm->spec->pc_shift << TS_ADDRESS_COLUMN_BITS;
-    bool is_power = (hbm->channel_count & (hbm->channel_count - 1)) == 0;
-    return hbm->map->turns == 0 && is_power ? ~(columns | pcs) : 0;
+    return hbm->map->turns == 0 ? ~(columns | pcs) : 0;
 }
 
 static void trace_burst(const ts_hbm *hbm, ts_hbm_trace *trace, uint64_t location, uint64_t what) {
@@ -94,8 +92,9 @@ void ts_hbm_trace_access(const ts_hbm *hbm, ts_hbm_trace *trace, int64_t address
     for (int64_t burst = first; burst <= last; burst += step) {
         uint64_t location = is_linear ? block ^ hbm->map->table[0][burst % LINEAR]
                                       : ts_address_map_pack(hbm->map, (uint64_t)burst);
+        bool is_pair = step == 2 && burst < last;
         if ((ts_address_channel(location) & (hbm->share - 1)) == 0)
-            trace_burst(hbm, trace, location, (uint64_t)(4 * step + 2 * (burst & 1) + is_write));
+            trace_burst(hbm, trace, location, (uint64_t)(2 * is_pair + is_write));
     }
 }
 

@@ -129,7 +129,8 @@ static void it_rests_after_the_second_refresh(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         memory m = make(&config, 1);
         ts_hbm_stream_start(m.stream, rows[i].cycle);
-        ts_hbm_stream_offer(m.stream, 0, 64, false, rows[i].cycle);
+        ts_hbm_stream_offer(m.stream, 0, 32, false, rows[i].cycle);
+        assert_int_equal(ts_hbm_rest_cycle(m.hbm), INT64_MAX); /* not while a burst is to be done */
         ts_hbm_drain(m.hbm);
         assert_int_equal(ts_hbm_rest_cycle(m.hbm), rows[i].rest);
         ts_arena_free(m.arena);
@@ -145,6 +146,10 @@ static void directions_are_those_of_all_buses(void **state) {
     assert_int_equal(ts_hbm_direction(m.hbm), 1);
     ts_hbm_stream_start(m.stream, 10000);
     ts_hbm_stream_offer(m.stream, 64, 64, false, 10000); /* of one pseudo channel */
+    ts_hbm_drain(m.hbm);
+    assert_int_equal(ts_hbm_direction(m.hbm), -1);
+    ts_hbm_reset(m.hbm);
+    ts_hbm_stream_offer(m.stream, 128, 64, false, 0); /* of one channel */
     ts_hbm_drain(m.hbm);
     assert_int_equal(ts_hbm_direction(m.hbm), -1);
     ts_hbm_reset(m.hbm);
@@ -249,6 +254,44 @@ static void traces_tell_requests_apart(void **state) {
     }
 }
 
+/* All bursts of an access count that are simulated, and nothing else of it. */
+static void traces_tell_accesses_apart(void **state) {
+    static const char channels[] = "off co:1 ch co pc bg ba ro";
+    static const struct {
+        const char *map;
+        int stacks, pcs, share;
+        struct {
+            int64_t address;
+            int32_t bytes;
+        } access[2];
+        bool same;
+    } rows[] = {
+        {"A", 1, 2, 1, {{0, 64}, {0, 62}}, true},        /* bytes of the same bursts */
+        {"A", 1, 2, 1, {{0, 32}, {0, 33}}, false},       /* one burst more */
+        {"A", 1, 2, 1, {{0, 32}, {128, 32}}, true},      /* another channel */
+        {"A", 1, 2, 1, {{448, 128}, {960, 128}}, false}, /* the second pair in another group than the first */
+        {"A", 1, 2, 1, {{96, 64}, {224, 64}}, false},    /* single bursts: as far apart in channels */
+        {"A", 1, 2, 1, {{65280, 512}, {130816, 512}}, false}, /* over two tables of the map: and in banks */
+        {"A", 1, 4, 1, {{0, 32}, {128, 32}}, false},          /* another of four pseudo channels */
+        {channels, 1, 2, 2, {{192, 96}, {256, 96}}, false},   /* of one channel: a burst, and a pair */
+        {channels, 1, 2, 2, {{96, 64}, {128, 64}}, false},
+        {channels, 1, 2, 2, {{128, 64}, {256, 64}}, true},
+        {"A", 3, 2, 1, {{0, 32}, {32, 32}}, false},  /* stacks take turns: columns */
+        {"A", 3, 2, 1, {{0, 32}, {256, 32}}, false}, /* and channels */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ts_hbm_config config = config_of(rows[i].map, 1);
+        config.stacks = rows[i].stacks;
+        config.pseudo_channels = rows[i].pcs;
+        memory m = make(&config, rows[i].share);
+        ts_hbm_trace traces[2] = {{{0}, 0, false}};
+        for (int k = 0; k < 2; k++)
+            ts_hbm_trace_access(m.hbm, &traces[k], rows[i].access[k].address, rows[i].access[k].bytes, false);
+        if (is_same_trace(traces[0], traces[1]) != rows[i].same) fail_msg("row %d", (int)i);
+        ts_arena_free(m.arena);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(at_rest_a_memory_does_as_a_new_one),
@@ -257,6 +300,7 @@ int main(void) {
         cmocka_unit_test(only_some_memories_may_be_alike),
         cmocka_unit_test(places_of_the_same_trace_do_the_same),
         cmocka_unit_test(traces_tell_requests_apart),
+        cmocka_unit_test(traces_tell_accesses_apart),
     };
     return cmocka_run_group_tests_name("dram/hbm_alike", tests, NULL, NULL);
 }
