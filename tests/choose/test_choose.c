@@ -499,6 +499,49 @@ static void a_run_is_cut_at_its_limit(void **state) {
     ts_arena_free(p.scratch);
 }
 
+/* Of what programs leave, that of the fastest that ends with transfers under way is kept, else of the fastest. */
+static void the_fastest_run_s_findings_are_kept(void **state) {
+    static const struct {
+        const char *end;
+        int bundles;
+        bool unfinished, kept;
+    } rows[] = {
+        {"", 9, false, false},
+        {"sem.add s, 1", 6, false, true},
+        {"sem.add s, 1", 6, false, false},
+        {"sem.add s, 1", 8, false, false},
+        {"sem.add s, 1", 4, false, true},
+        {"", 2, false, false},
+        {"dma y <- x, s", 9, true, true},
+        {"sem.add s, 1", 2, false, false},
+        {"dma y <- x, s", 9, true, false},
+        {"dma y <- x, s", 7, true, true},
+        {"", 2, false, false},
+    };
+    const ts_choose_request request = {.machine = machine, .program = "a.tsim"};
+    ts_findings left = {0};
+    choose_pricer p = pricer_of(&request);
+    p.left = &left;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_text text = ts_text_begin(arena);
+        ts_text_add(&text, ".tensor x hbm f32[8,128]{1,0:T(8,128)}\n.tensor y vmem f32[8,128]{1,0:T(8,128)}\n"
+                           ".sem s\n");
+        for (int k = 0; k < rows[i].bundles; k++) ts_text_add(&text, " sadd s1, s1, 1\n");
+        ts_text_add(&text, " %s\n", rows[i].end);
+        p.program = assemble_text(arena, machine, text.bytes);
+        ts_candidate c = {.shape = parse_shape(arena, "f32[8,128]{1,0:T(8,128)}")};
+        ts_error err = {0};
+        bool cut;
+        left.dropped = -1; /* of what is kept it is 0 */
+        assert_true(choose_run_program(&err, &p, &c, INT64_MAX, &cut));
+        assert_int_equal(c.unfinished, rows[i].unfinished);
+        if ((left.dropped == 0) != rows[i].kept) fail_msg("row %zu", i);
+        if (rows[i].kept) assert_int_equal(p.left_cycles, c.cycles);
+    }
+    assert_true(ts_findings_have(&left, TS_FINDING_TRANSFER));
+    ts_arena_free(p.scratch);
+}
+
 /* ---- Assumed figures ---- */
 
 static int64_t asked, last_done, last_of;
@@ -973,6 +1016,7 @@ int main(void) {
         cmocka_unit_test(a_layout_lies_behind_its_own),
         cmocka_unit_test(a_run_that_fails),
         cmocka_unit_test(a_run_is_cut_at_its_limit),
+        cmocka_unit_test(the_fastest_run_s_findings_are_kept),
         cmocka_unit_test(assumed_figures_are_moved),
         cmocka_unit_test(kernels_fit_the_layout),
         cmocka_unit_test(kernels_take_their_vregs),
