@@ -192,18 +192,62 @@ static void rows_of_any_number(void **state) {
     }
 }
 
+/* Where an address of one bit lies. */
+static ts_address_location place_of(const ts_address_map *map, int bit) {
+    return ts_address_map_unpack(ts_address_map_pack(map, ((uint64_t)1 << bit) >> map->offset_bits));
+}
+
+/* 33 bits are of fields, the row has 15 of them; addresses of up to 45 bits are mapped, and hashed. */
+static void what_is_above_the_fields_is_the_row_s(void **state) {
+    ts_arena *arena = ts_arena_new();
+    const ts_address_map *map = map_of(NULL, arena, &hbm2, "off co pc ch bg ba ro; ch ^= fold");
+    for (int bit = 33; bit < 45; bit++) {
+        const ts_address_location place = place_of(map, bit);
+        assert_int_equal(place.row, 1 << (bit - 18));
+        assert_int_equal(place.channel, 1 << (bit - 14) % 3);
+        assert_int_equal(place.bank + place.column, 0);
+    }
+    ts_arena_free(arena);
+}
+
+static void pseudo_channels_are_channels_of_the_per_bank_scheduler(void **state) {
+    ts_arena *arena = ts_arena_new();
+    ts_hbm_config c = hbm2;
+    c.sids = 2;
+    for (int i = 0; i < 2; i++) {
+        c.scheduler = i ? TS_HBM_SCHEDULER_PER_BANK : TS_HBM_SCHEDULER_ROW_HIT;
+        const ts_address_map *map = map_of(NULL, arena, &c, "off co pc ch sid bg ba ro");
+        ts_address_location pc = place_of(map, 10), ch = place_of(map, 11), sid = place_of(map, 14);
+        assert_int_equal(pc.channel, i ? 1 : 0);
+        assert_int_equal(pc.bank, i ? 0 : 32);
+        assert_int_equal(ch.channel, i ? 2 : 1);
+        assert_int_equal(sid.bank, 16);
+        assert_int_equal(ch.bank + sid.channel, 0);
+    }
+    ts_arena_free(arena);
+}
+
 static void bad_maps(void **state) {
     static const struct {
         const char *text, *message;
-        int stacks;
+        int stacks, column;
     } rows[] = {
-        {"off co", "pc has 0 bits, expected 1 to be placed: two addresses would be one place", 1},
-        {"co off pc ch bg ba ro", "off is not lowest, expected the 5 bits inside a burst first", 1},
+        {"off co", "pc has 0 bits, expected 1 to be placed: two addresses would be one place", 1, 7},
+        {"co off pc ch bg ba ro", "off is not lowest, expected the 5 bits inside a burst first", 1, 1},
         {"off co:9 pc ch bg ba ro", "co:9 takes more bits than are left of it, expected at most 5 of its 5",
-         1},
-        {"off co pc ch bg ba ra", "unknown field 'ra', expected off, co, pc, ch, st, sid, bg, ba or ro", 1},
-        {"off co pc ch bg ba ro; off ^= ro", "off cannot be hashed, expected another field", 1},
-        {"off co pc ch bg ba ro", "st has no place, expected it where the 3 stacks are to take turns", 3},
+         1, 5},
+        {"off co pc ch bg ba ra", "unknown field 'ra', expected off, co, pc, ch, st, sid, bg, ba or ro", 1,
+         20},
+        {"off co pc ch bg ba ro; off ^= ro", "off cannot be hashed, expected another field", 1, 24},
+        {"off co pc ch bg ba ro; bg ^= co[5]", "co[5:5] is not in the field, expected high:low below 5", 1,
+         34},
+        {"off co pc ch bg ba ro; bg ^= co[1:2]", "co[1:2] is not in the field, expected high:low below 5", 1,
+         36},
+        {"off co pc ch bg ba ro; ro.ro.ro ^= co",
+         "the target names more bits than an address has, expected each field once", 1, 30},
+        {"off co pc ch bg ba ro; pc ^= pc; co ^= pc",
+         "the hashes map the addresses 0x0 and 0x420 to one place, expected a bijection", 1, 1},
+        {"off co pc ch bg ba ro", "st has no place, expected it where the 3 stacks are to take turns", 3, 22},
     };
     ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -212,6 +256,7 @@ static void bad_maps(void **state) {
         c.stacks = rows[i].stacks;
         assert_null(map_of(&err, arena, &c, rows[i].text));
         assert_string_equal(err.message, rows[i].message);
+        assert_int_equal(err.column, rows[i].column);
     }
     ts_error one_place = {0};
     assert_null(map_of(&one_place, arena, &hbm2, "off co pc ch bg ba ro; bg ^= ba; ba ^= bg"));
@@ -261,8 +306,13 @@ static void too_large(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(named_maps), cmocka_unit_test(one_to_one), cmocka_unit_test(rows_of_any_number),
-        cmocka_unit_test(bad_maps),   cmocka_unit_test(too_large),
+        cmocka_unit_test(named_maps),
+        cmocka_unit_test(one_to_one),
+        cmocka_unit_test(rows_of_any_number),
+        cmocka_unit_test(what_is_above_the_fields_is_the_row_s),
+        cmocka_unit_test(pseudo_channels_are_channels_of_the_per_bank_scheduler),
+        cmocka_unit_test(bad_maps),
+        cmocka_unit_test(too_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
