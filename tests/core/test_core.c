@@ -293,6 +293,27 @@ static void accesses_are_told_row_for_row(void **state) {
             }
 }
 
+/* Lanes 0 to 4 of sublanes 0 to 2 are written. */
+static void tell_masked(void *chip, const ts_access *access) {
+    const int row = (int)access->first / 512 % 8;
+    assert_int_equal(access->end - access->first, 512);
+    for (int i = 0; i < TS_LANES; i++) assert_int_equal(access->mask[i], row < 3 && i < 5 ? UINT32_MAX : 0);
+    told.bytes[access->first]++;
+    told.count++;
+}
+
+/* Even where the rows are one range. */
+static void masked_stores_are_told_with_each_row_s_mask(void **state) {
+    fixture *f = fixture_new();
+    memset(&told, 0, sizeof told);
+    f->ports.accessed = tell_masked;
+    fixture_do(f, "msubs m1 3 ; mlanes m2 5\nmand m1 m1 m2\nvst [1024] v1 ?m1\nvst [0] v1 rows=0x06 ?m1");
+    for (int row = 0; row < 16; row++)
+        assert_int_equal(told.bytes[512 * row], row == 1 || row == 2 || row >= 8);
+    assert_int_equal(told.count, 10);
+    fixture_free(f);
+}
+
 static void tell_smem(void *chip, const ts_access *access) {
     assert_true(access->space == ((fixture *)chip)->smem && access->first == 16 && access->end == 20);
     told.count++;
@@ -491,6 +512,7 @@ int main(void) {
         cmocka_unit_test(stores_follow_stride_rows_and_mask),
         cmocka_unit_test(words_of_smem_are_moved_alone),
         cmocka_unit_test(accesses_are_told_row_for_row),
+        cmocka_unit_test(masked_stores_are_told_with_each_row_s_mask),
         cmocka_unit_test(words_of_smem_are_told_once),
         cmocka_unit_test(writes_under_a_mask_keep_the_rest),
         cmocka_unit_test(each_operand_has_its_place),
