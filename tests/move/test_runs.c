@@ -365,11 +365,12 @@ static void random_runs(void **state) {
     }
 }
 
-/* Of each byte of a line and each length of the last, a row. */
+/* Of each byte of a line and each length of the last, a row; and of each type an element more than lines. */
 static void ends_of_runs(void **state) {
     uint64_t seed = 1;
     for (int n = 0; n < 128; n += stride(1, 5))
         move_runs(&pairs[n % 4], 33, 257 + n, n % 64 / 4 * 4, TS_LINE_BYTES, &seed);
+    for (int i = 0; i < 4; i++) move_runs(&pairs[i], 33, 321, 4 * i, TS_LINE_BYTES, &seed);
 }
 
 int main(void) {
