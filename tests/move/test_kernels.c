@@ -531,6 +531,27 @@ static void every_pair(void **state) {
     ts_arena_free(arena);
 }
 
+/* By kernels that have stores past the caches; the portable ones have none. The best are the last this host runs. */
+static void copies_that_pass_the_caches(void **state) {
+    enum { BYTES = 1000 };
+    uint8_t from[BYTES], to[BYTES + 2 * GUARD_BYTES], want[sizeof to];
+    const ts_kernels *last = NULL;
+    assert_non_null(ts_kernels_get(TS_KERNELS_PORTABLE));
+    for (int i = 0; i < BYTES; i++) from[i] = (uint8_t)(i * 7);
+    for (int version = 0; version < TS_KERNELS_COUNT; version++) {
+        const ts_kernels *kernels = ts_kernels_get(version);
+        if (!kernels) continue;
+        last = kernels;
+        memset(to, 0x55, sizeof to);
+        memset(want, 0x55, sizeof want);
+        if (version != TS_KERNELS_PORTABLE) memcpy(want + GUARD_BYTES + 1, from, BYTES);
+        assert_int_equal(ts_kernels_stream_copy(kernels, to + GUARD_BYTES + 1, from, BYTES),
+                         version != TS_KERNELS_PORTABLE);
+        assert_memory_equal(to, want, sizeof to);
+    }
+    assert_ptr_equal(ts_kernels_best(), last);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_conversion),
@@ -541,6 +562,7 @@ int main(void) {
         cmocka_unit_test(threads_that_pay),
         cmocka_unit_test(stores_that_pass_the_caches),
         cmocka_unit_test(wide_shapes),
+        cmocka_unit_test(copies_that_pass_the_caches),
     };
     return cmocka_run_group_tests_name("dma/kernels", tests, NULL, NULL);
 }
