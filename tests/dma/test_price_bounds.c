@@ -85,6 +85,14 @@ static void least_is_the_slower_of_two(void **state) {
         ts_dma_result what = {.descriptors = rows[i].descriptors, .engine_cycles = rows[i].engine_cycles};
         assert_int_equal(ts_dma_least_cycles(&machine, &what, rows[i].bytes), rows[i].least);
     }
+    /* Of the last burst what is longer than tRCD may come later: 8 of 100 cycles. */
+    ts_hbm_config slow = hbm2;
+    ts_dma_result what = {.descriptors = 1};
+    machine.hbm = &slow;
+    slow.timing.n_bl = 20;
+    assert_int_equal(ts_dma_least_cycles(&machine, &what, 2560), 392);
+    slow.timing.n_bl = 10;
+    assert_int_equal(ts_dma_least_cycles(&machine, &what, 2560), 350);
 }
 
 /* What lies at several places is written to each and read once; what is read again and again lies there once. */
