@@ -138,10 +138,8 @@ static bool take_tiles(sharding_reader *r, sharding_order *order, int *at, int64
 /* Kinds of the tile dims behind the array's. */
 static bool read_fields(sharding_reader *r, int extra, ts_digit_kind *kinds) {
     for (int i = 0; i < extra; i++) kinds[i] = TS_DIGIT_REPLICA;
-    if (ts_cursor_take(&r->cursor, "last_tile_dim_replicate")) {
-        return ts_cursor_expect(r->err, &r->cursor, "}") &&
-               (extra == 1 || sharding_check_rank(r, r->out->rank + 1 + extra));
-    }
+    if (ts_cursor_take(&r->cursor, "last_tile_dim_replicate"))
+        return ts_cursor_expect(r->err, &r->cursor, "}") && sharding_check_rank(r, r->out->rank + extra - 1);
     if (ts_cursor_take(&r->cursor, "last_tile_dims")) {
         if (!ts_cursor_expect(r->err, &r->cursor, "=") || !ts_cursor_expect(r->err, &r->cursor, "{"))
             return false;
