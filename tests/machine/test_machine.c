@@ -279,6 +279,10 @@ static void overrides(void **state) {
     assert_true(m->hash != plain->hash);
     static const char *const same[] = {"chip.clock.peak=1500 MHz", "hbm.timing.t_rp=23 ck"};
     assert_true(ts_machine_load_with(&err, arena, "tpu-v5e", "--set", same, 2)->hash == plain->hash);
+    static const char *const scales[] = {"hbm.bandwidth_scale=8", "hbm.bandwidth_scale=0.01"};
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(ts_machine_load_with(&err, arena, "tpu-v5e", "--set", &scales[i], 1)->hbm.clock_khz,
+                         i ? plain->hbm.clock_khz / 100 : 8 * plain->hbm.clock_khz);
     ts_arena_free(arena);
 }
 
@@ -294,6 +298,12 @@ static void refuses(void **state) {
         {"hbm.bandwidth_scale=2x",
          "--set:1:21: error: hbm.bandwidth_scale: found '2x', expected a number from 0.01 to "
          "100\nhbm.bandwidth_scale=2x\n                    ^\n"},
+        {"hbm.bandwidth_scale=0.0099",
+         "--set:1:21: error: hbm.bandwidth_scale: found '0.0099', expected a number from 0.01 to "
+         "100\nhbm.bandwidth_scale=0.0099\n                    ^\n"},
+        {"hbm.bandwidth_scale=100.1",
+         "--set:1:21: error: hbm.bandwidth_scale: found '100.1', expected a number from 0.01 to "
+         "100\nhbm.bandwidth_scale=100.1\n                    ^\n"},
         {"core.lanes=64", "--set:1:12: error: core.lanes: found '64', expected an integer from 128 to 128\n"
                           "core.lanes=64\n           ^\n"},
         {"chip.clock.sustained=1.6GHz",
@@ -338,6 +348,66 @@ static void refuses(void **state) {
     }
 }
 
+/* What all commands take at least is enough. */
+static void least_currents(void **state) {
+    static const char *const sets[] = {
+        "hbm.timing.t_ras=30 ck", "hbm.timing.t_rc=40 ck", "hbm.energy.idd3n=60",
+        "hbm.energy.idd2n=20",    "hbm.energy.idd0=50",    "hbm.energy.idd4r=60",
+        "hbm.energy.idd4w=60",    "hbm.energy.idd5ab=60",  "hbm.energy.idd5pb=60"};
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    assert_non_null(ts_machine_load_with(&err, arena, "tpu-v5e", "--set", sets, 9));
+    ts_arena_free(arena);
+}
+
+static void energies_are_of_operations(void **state) {
+    static const char *const sets[] = {"energy.vpu_f32.femtojoules=7", "energy.vmen.femtojoules=8"};
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    const ts_machine *m = ts_machine_load_with(&err, arena, "tpu-v5e", "--set", sets, 1);
+    assert_int_equal(ts_machine_op_energy(m, TS_ENERGY_VPU_F32), 7);
+    assert_int_equal(ts_machine_op_energy(m, TS_ENERGY_VPU_F32 + 1), -1);
+    assert_null(ts_machine_load_with(&err, arena, "tpu-v5e", "--set", sets, 2));
+    assert_error(&err, TS_ERROR_INPUT,
+                 "--set:1:25: error: energy: there is no operation 'vmen'; did you mean 'vmem'?\n"
+                 "energy.vmen.femtojoules=8\n                        ^\n");
+    ts_arena_free(arena);
+}
+
+/* A device has its part of what all share, and of the channels where that is no whole stack. */
+static void parts_share_the_memory(void **state) {
+    static const struct {
+        int parts, stacks, channels, cores; /* stacks 0: it cannot be */
+    } rows[] = {{1, 8, 16, 2}, {2, 4, 16, 1}, {8, 1, 16, 1}, {16, 8, 1, 1}, {3, 0, 0, 0}, {32, 0, 0, 0}};
+    ts_arena *arena = ts_arena_new();
+    const ts_machine *whole = load(arena, "tpu-v7x");
+    const ts_machine_memory *hbm = whole->spaces[TS_SPACE_HBM], *vmem = whole->spaces[TS_SPACE_VMEM];
+    assert_true(vmem->per_core && !hbm->per_core);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_error err = {0};
+        const ts_machine *part = ts_machine_part(&err, arena, whole, rows[i].parts);
+        assert_int_equal(part != NULL, rows[i].stacks > 0);
+        if (!part) {
+            ts_text text = ts_text_begin(arena);
+            ts_text_add(&text, "tpu-v7x: %d parts do not share 8 stacks of HBM evenly", rows[i].parts);
+            assert_string_equal(err.message, text.bytes);
+            continue;
+        }
+        assert_int_equal(part->hbm.stacks, rows[i].stacks);
+        assert_int_equal(part->hbm.channels, rows[i].channels);
+        assert_int_equal(part->chip.tensor_cores, rows[i].cores);
+        assert_int_equal(part->chip.devices, rows[i].parts > 1 ? 1 : 2);
+        assert_int_equal(part->spaces[TS_SPACE_HBM]->capacity_bytes, hbm->capacity_bytes / rows[i].parts);
+        assert_int_equal(part->spaces[TS_SPACE_VMEM]->capacity_bytes, vmem->capacity_bytes);
+        assert_ptr_equal(part->spaces[TS_SPACE_VMEM], ts_machine_find_memory(&err, part, "vmem"));
+    }
+    assert_int_equal(ts_machine_device(NULL, arena, whole)->hbm.stacks, 4);
+    const char *set = "chip.tensor_cores=4";
+    const ts_machine *four = ts_machine_load_with(NULL, arena, "tpu-v7x", "--set", &set, 1);
+    assert_int_equal(ts_machine_part(NULL, arena, four, 2)->chip.tensor_cores, 2);
+    ts_arena_free(arena);
+}
+
 /* As many banks as a channel and its scheduler can have. */
 static void most_banks(void **state) {
     static const char *const sets[][3] = {
@@ -355,7 +425,7 @@ static void most_banks(void **state) {
 /* Where one figure does not agree with another, and the place may be in the built-in file. */
 static void refuses_pairs(void **state) {
     static const struct {
-        const char *sets[5], *message; /* NULL behind the last */
+        const char *sets[6], *message; /* NULL behind the last */
     } rows[] = {
         {{"hbm.row=64 B", "hbm.burst=64 B"},
          "memories.hbm.capacity: found '16 GiB', expected at most what the stacks, "
@@ -389,6 +459,19 @@ static void refuses_pairs(void **state) {
          "memories.smem.xla_space: found '1', expected a number that no other memory has, or -1"},
         {{"memories.hbm.xla_space=1", "chip.generation=5"},
          "memories.vmem.xla_space: found '1', expected a number that no other memory has, or -1"},
+        {{"hbm.energy.idd3n=100", "hbm.energy.idd4r=99"},
+         "hbm.energy.idd4r: found '99', expected at least hbm.energy.idd3n"},
+        {{"hbm.energy.idd3n=100", "hbm.energy.idd4w=99"},
+         "hbm.energy.idd4w: found '99', expected at least hbm.energy.idd3n"},
+        {{"hbm.energy.idd3n=60", "hbm.energy.idd5ab=59"},
+         "hbm.energy.idd5ab: found '59', expected at least hbm.energy.idd3n"},
+        {{"hbm.energy.idd3n=76", "hbm.energy.idd5ab=76"},
+         "hbm.energy.idd5pb: found '75', expected at least hbm.energy.idd3n"},
+        /* 60 of 30 ticks and 20 of 10, or 50 of 40 */
+        {{"hbm.timing.t_ras=30 ck", "hbm.timing.t_rc=40 ck", "hbm.energy.idd3n=60", "hbm.energy.idd2n=20",
+          "hbm.energy.idd0=49"},
+         "hbm.energy.idd0: found '49', expected at least what standby takes in tRC: idd3n in tRAS, then "
+         "idd2n"},
         {{"memories.vmem.axes.m.extent=4", "memories.vmem.axes.m.step=4 KiB"},
          "memories.vmem.axes.m.extent: found '4', expected another name: m are the bytes in order"},
     };
@@ -458,6 +541,9 @@ int main(void) {
         cmocka_unit_test(hbm3_reference_counts_in_ck),
         cmocka_unit_test(overrides),
         cmocka_unit_test(refuses),
+        cmocka_unit_test(least_currents),
+        cmocka_unit_test(energies_are_of_operations),
+        cmocka_unit_test(parts_share_the_memory),
         cmocka_unit_test(most_banks),
         cmocka_unit_test(refuses_pairs),
         cmocka_unit_test(has_partitioned_memories),
