@@ -120,7 +120,7 @@ static const char *renamed(finder *f, const char *text, const int8_t *names) {
 }
 
 static bool transposes(const ts_audit_move *move) {
-    return move->opcode == TS_HLO_OP_TRANSPOSE && move->permutation[0] >= 0;
+    return move->permutation[0] >= 0;
 }
 
 /* The layout of the source with which the move would move nothing. A transpose's is in the source's dims; a
