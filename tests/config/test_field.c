@@ -163,6 +163,39 @@ static void prints_canonically(void **state) {
     }
 }
 
+/* As written comments stand in a column, where there is room; the values alone have none. */
+static void prints_a_file(void **state) {
+    static const char given[] =
+        "a: {count: 8, big: 7} # published\nflag: true\n"
+        "text: abcdefghijklmnopqrstuvwxyz0123456789 # as long\ncolour: blue # assumed\nbytes: 1024 B\n"
+        "clock: 1600 MHz\ntime: 1000 ps\ncycles: 14 ns # derived\n"
+        "parts: {x: {depth: 3}, y: {depth: 4}}\n";
+    static const char *const expected[] = {
+        [TS_FIELD_VALUES] = "a:\n    count: 8\n    big: 7\nflag: true\n"
+                            "text: \"abcdefghijklmnopqrstuvwxyz0123456789\"\ncolour: blue\nbytes: 1 KiB\n"
+                            "clock: 1.6 GHz\ntime: 1 ns\ncycles: 23 ck\n"
+                            "parts:\n    x:\n        depth: 3\n    y:\n        depth: 4\n",
+        [TS_FIELD_AS_WRITTEN] = "a:\n    count: 8                         # published\n"
+                                "    big: 7                           # published\nflag: true\n"
+                                "text: \"abcdefghijklmnopqrstuvwxyz0123456789\" # as long\n"
+                                "colour: blue                         # assumed\nbytes: 1024 B\n"
+                                "clock: 1600 MHz\ntime: 1000 ps\n"
+                                "cycles: 14 ns                        # derived\n"
+                                "parts:\n    x:\n        depth: 3\n    y:\n        depth: 4\n",
+    };
+    ts_arena *arena = ts_arena_new();
+    for (int style = 0; style < 2; style++) {
+        ts_error err = {0};
+        thing got;
+        ts_field_leaves leaves = {0};
+        assert_true(read(&err, arena, given, NULL, &got, &leaves));
+        ts_text text = ts_text_begin(arena);
+        ts_field_print_leaves(&text, leaves.leaves, leaves.count, (ts_field_style)style);
+        assert_string_equal(text.bytes, expected[style]);
+    }
+    ts_arena_free(arena);
+}
+
 static void refuses_values(void **state) {
 #define INTEGER "an integer from 1 to 64, a power of two"
 #define SIZE    "a size such as 16 KiB from 0 B to 1 TiB"
@@ -274,9 +307,8 @@ static void refuses_files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_a_struct),
-        cmocka_unit_test(prints_canonically),
-        cmocka_unit_test(refuses_values),
+        cmocka_unit_test(reads_a_struct), cmocka_unit_test(prints_canonically),
+        cmocka_unit_test(prints_a_file),  cmocka_unit_test(refuses_values),
         cmocka_unit_test(refuses_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
