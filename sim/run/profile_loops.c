@@ -97,12 +97,45 @@ static int common_frame(const ts_program *program, int a, int b) {
     return a;
 }
 
-/* The line of an instruction in the frame `level`, which is around it, or of what leads to it from there. */
-static int line_at(const ts_program *program, const ts_instruction *instruction, int level) {
-    ts_program_location at = ts_program_location_of(program, instruction);
+/* A line of a frame, as the frame `level` has it, which is around that one: the line that leads there. */
+static int line_at(const ts_program *program, ts_program_location at, int level) {
     if (at.frame == level) return at.line;
     while (parent_of(program, at.frame) != level) at.frame = parent_of(program, at.frame);
     return program->frames[at.frame].line;
+}
+
+/* The innermost frame around both, and the first line there. */
+static ts_program_location join(const ts_program *program, ts_program_location a, ts_program_location b) {
+    int frame = common_frame(program, a.frame, b.frame);
+    int x = line_at(program, a, frame), y = line_at(program, b, frame);
+    return (ts_program_location){frame, x < y ? x : y};
+}
+
+/* A tree: the bundles from `count` on, below them what two of twice the number are together. */
+static const ts_program_location *join_bundles(ts_arena *scratch, const ts_program *program) {
+    int count = program->code.bundle_count;
+    ts_program_location *tree = TS_NEW_ARRAY(scratch, ts_program_location, 2 * (int64_t)count);
+    for (int i = 0; i < count; i++) {
+        const ts_bundle *bundle = &program->code.bundles[i];
+        ts_program_location *sum = &tree[count + i];
+        *sum = ts_program_location_of(program, bundle->instructions);
+        for (int k = 1; k < bundle->count; k++)
+            *sum = join(program, *sum, ts_program_location_of(program, &bundle->instructions[k]));
+    }
+    for (int i = count - 1; i > 0; i--) tree[i] = join(program, tree[2 * i], tree[2 * i + 1]);
+    return tree;
+}
+
+/* The packer may put what a macro has before what stands in front of it: all bundles of a loop count. */
+static ts_program_location begin_of(const ts_program *program, const ts_program_location *tree,
+                                    const code_loop *code) {
+    int count = program->code.bundle_count;
+    ts_program_location sum = tree[count + code->end];
+    for (int low = count + code->head, high = count + code->end; low < high; low /= 2, high /= 2) {
+        if (low % 2 == 1) sum = join(program, sum, tree[low++]);
+        if (high % 2 == 1) sum = join(program, sum, tree[--high]);
+    }
+    return sum;
 }
 
 static const ts_instruction *branch_of(const ts_bundle *bundle) {
@@ -111,36 +144,18 @@ static const ts_instruction *branch_of(const ts_bundle *bundle) {
     return branch;
 }
 
-/* The innermost frame around all of it: the packer may put what a macro has before what stands in front of it. */
-static int frame_of(const ts_program *program, const code_loop *code) {
-    const ts_bundle *bundles = program->code.bundles;
-    int level = ts_program_location_of(program, bundles[code->end].instructions).frame;
-    for (int bundle = code->head; bundle <= code->end; bundle++)
-        for (int i = 0; i < bundles[bundle].count; i++)
-            level = common_frame(program, level,
-                                 ts_program_location_of(program, &bundles[bundle].instructions[i]).frame);
-    return level;
-}
-
 /* From the first line of what is repeated to that of the branch back. */
-static void find_span(const ts_program *program, const code_loop *code, ts_profile_loop *loop) {
-    const ts_bundle *bundles = program->code.bundles;
-    const ts_instruction *branch = branch_of(&bundles[code->end]);
-    int level = frame_of(program, code);
-    loop->frame = level;
-    loop->source = ts_program_frame_text(program, level);
-    loop->first_line = loop->last_line = line_at(program, branch, level);
-    if (level >= 0 && program->frames[level].kind == TS_FRAME_LOOP &&
-        loop->last_line == program->frames[level].line) {
-        loop->last_line = program->frames[level].end_line;
-        return;
-    }
-    for (int bundle = code->head; bundle <= code->end; bundle++) {
-        for (int i = 0; i < bundles[bundle].count; i++) {
-            int line = line_at(program, &bundles[bundle].instructions[i], level);
-            if (line < loop->first_line) loop->first_line = line;
-        }
-    }
+static void find_span(const ts_program *program, const ts_program_location *tree, const code_loop *code,
+                      ts_profile_loop *loop) {
+    const ts_instruction *branch = branch_of(&program->code.bundles[code->end]);
+    ts_program_location begin = begin_of(program, tree, code);
+    const ts_program_frame *frame = begin.frame >= 0 ? &program->frames[begin.frame] : NULL;
+    int end = line_at(program, ts_program_location_of(program, branch), begin.frame);
+    bool whole = frame && frame->kind == TS_FRAME_LOOP && end == frame->line;
+    loop->frame = begin.frame;
+    loop->source = ts_program_frame_text(program, begin.frame);
+    loop->first_line = whole ? end : begin.line;
+    loop->last_line = whole ? frame->end_line : end;
 }
 
 static int compare_spans(const void *x, const void *y) {
@@ -183,12 +198,13 @@ void profile_loops(ts_arena *arena, const ts_program *program, const ts_chip *ch
     int count;
     code_loop *code = find_code(scratch, &program->code, &count);
     count_code(chip, program, code, count, find_innermost(scratch, &program->code, code, count));
+    const ts_program_location *tree = join_bundles(scratch, program);
     lines_loop *loops = TS_NEW_ARRAY(scratch, lines_loop, count);
     for (int i = 0; i < count; i++) {
         loops[i].head = code[i].head;
         loops[i].loop =
             (ts_profile_loop){.locations = 1, .counts = code[i].counts, .own_cycles = code[i].own_cycles};
-        find_span(program, &code[i], &loops[i].loop);
+        find_span(program, tree, &code[i], &loops[i].loop);
     }
     profile->loop_count = fold(loops, count);
     ts_profile_loop *kept = TS_NEW_ARRAY(arena, ts_profile_loop, profile->loop_count);

@@ -1,5 +1,7 @@
 """tilesim run --lines: cycles, stalls, executions and bytes by line add up to the run, whatever the program."""
 import itertools
+import os
+import random
 import re
 import sys
 import tempfile
@@ -170,6 +172,50 @@ l:      sadd s5, s5, 1
 """
     loop, = lines(program(text))["loops"]
     assert (loop["line"], loop["last_line"], loop["frame"], loop["times"]) == (8, 11, None, 10), loop
+
+
+MACROS = """.macro back to
+        br.lt   s1, 0, to
+.end
+.macro deep n
+.if n > 0
+        deep    n - 1
+.end
+        nop
+        nop
+.end
+"""
+
+
+@test
+def loops_that_overlap():
+    """Branches back from anywhere to anywhere: from the label's line to the last branch to it, a call's where it is a macro's."""
+    draw = random.Random(3)
+    for _ in range(5):
+        text, first, last = MACROS.splitlines(), {}, {}
+        for number in range(len(text) + 1, 150):
+            kind = draw.choice(("label", "label", "deep", "br.lt", "back")) if first else "label"
+            if kind == "label":
+                first[number] = number
+                text.append(f"l{number}: nop")
+            elif kind == "deep":
+                text.append(f"deep {draw.randrange(4)}")
+            else:
+                to = draw.choice(list(first))
+                last[to] = number
+                text.append(f"back l{to}" if kind == "back" else f"br.lt s1, 0, l{to}")
+        out = lines(program("\n".join(text) + "\nhalt\n"))
+        assert sorted((loop["line"], loop["last_line"]) for loop in out["loops"]) == sorted(last.items())
+
+
+@release_test
+def many_loops_that_overlap():
+    """In time linear in the text: .3 s, not 30."""
+    count = 100_000
+    text = "".join(f"l{i}: nop\n" for i in range(count)) + "".join(f"br.lt s1, 0, l{i}\n" for i in range(count)) + "halt\n"
+    start = sum(os.times()[2:4])
+    out = expect_json(["run", program(text), "--time-only", "--lines"])
+    assert len(out["loops"]) == count and sum(os.times()[2:4]) - start < 10
 
 
 @test
