@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "base/number.h"
+#include "layout/notation/axe.h"
 #include "sharding_private.h"
 
 /* ---- Names of axes: 'x', "x", "x":(1)2 ---- */
@@ -175,15 +176,25 @@ static bool is_of_memory(const ts_machine *machine, const char *name) {
     return strcmp(name, "m") == 0;
 }
 
-/* An axis of neither is of some memory, "lane"; but one that is nearly the mesh's would leave the array on every device. */
+/* Within a core, where no mesh reaches: a vreg's, CUDA's threads and those of the paper on Axe. */
+static bool is_of_core(const char *name) {
+    static const char *const names[] = {"vreg", "sublane", "lane", "sub", "reg", "warp"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(name, names[i]) == 0) return true;
+    return ts_axe_is_thread(name);
+}
+
+/* An axis that nobody knows would leave the array on every device. */
 static bool check_axes(const sharding_reader *r) {
     const ts_layout *layout = r->out->shape->layout;
+    const char *notation = r->out->shape->notation;
+    if (notation == NULL || strcmp(notation, "axe") != 0) return true;
     for (int i = 0; i < layout->axis_count; i++) {
-        const char *name = layout->axes[i].name, *meant = nearest_axis(r, name);
-        if (!meant || is_of_mesh(r, name) || is_of_memory(r->mesh->machine, name)) continue;
+        const char *name = layout->axes[i].name;
+        if (is_of_mesh(r, name) || is_of_memory(r->mesh->machine, name) || is_of_core(name)) continue;
         ts_error_at(r->err, TS_ERROR_INPUT, r->cursor.source, 0,
                     "neither the mesh nor a memory of %s has an axis '%s'", r->mesh->machine->name, name);
-        return ts_error_hint(r->err, meant);
+        return ts_error_hint(r->err, nearest_axis(r, name));
     }
     return true;
 }

@@ -195,6 +195,7 @@ def refusals():
     refuses(copies, 1, "source:1:1: error: neither the mesh nor a memory of tpu-v4 has an axis 'Y'; did you mean 'y'?\n")
     expect(["reshard", *copies, "--set", "memories.vmem.axes.Y.extent=2", "--set", "memories.vmem.axes.Y.step=4 B"])
     expect(["reshard", copies[0].replace("@Y", "@lane"), *copies[1:]])
+    refuses([copies[0].replace("@Y", "@model"), *copies[1:]], 1, "error: neither the mesh nor a memory of tpu-v4 has an axis 'model'\n")
     refuses(["f32[8] {maximal device=1}", "f32[8]", *MESH], 4, "source:1:16: not modelled: an array on one device, or split by hand\n")
     refuses(["f32[8]", "f32[8]", "--mesh", "5x5x5", "-m", "tpu-v5e"], 1, "--mesh:1:1: error: the links of tpu-v5e form")
     refuses(["f32[8]", "f32[8]", *MESH, "--topology", "2x4"], 1, "--topology:1:1: error: the mesh has 16 devices")

@@ -74,6 +74,10 @@ static void test_forms(void **state) {
         {"f32[8] S[(2,4):(1@x,1)] + R[(4,2,2):(1@y,1@z,1@lane)]",
          "{devices=[2,8]<=[16] last_tile_dim_replicate}", "P('x')",
          "S[(2,4):(1@x,1)] + R[(4,2):(1@y,1@z)]"}, /* copies in a memory are on no device */
+        {"f32[256] S[(2,2,2,2,2,2,2,2):(1@vreg,1@sublane,1@sub,1@reg,1@warp,1@laneid,1@m,1)]", "{replicated}",
+         "P(None)", "S[(256):(1)] + R[(2,4,2):(1@x,1@y,1@z)]"},
+        {"f32[8,2] lambda i, j: [i, SEP, j]", "{replicated}", "P(None, None)",
+         "S[(8,2):(2,1)] + R[(2,4,2):(1@x,1@y,1@z)]"},
         {"f32[16,2] S[(16,2):(1@device,1)]", "{devices=[16,1]<=[16]}", "P(('x', 'y', 'z'), None)",
          "S[(2,4,2,2):(1@x,1@y,1@z,1)]"},
     };
@@ -146,6 +150,9 @@ static void test_errors(void **state) {
          "2 devices that are 1 apart are neither in S nor in R: the array would lie on a part of the mesh"},
         {"f32[8] S[(2,4):(1@X,1)]", 1,
          "neither the mesh nor a memory of tpu-v4 has an axis 'X'; did you mean 'x'?"},
+        {"f32[8] S[(2,4):(1@data,1)]", 1, "neither the mesh nor a memory of tpu-v4 has an axis 'data'"},
+        {"f32[8] S[(2,4):(1@x,1)] + R[(4,2,2):(1@y,1@z,1@P)]", 1,
+         "neither the mesh nor a memory of tpu-v4 has an axis 'P'"},
         {"f32[8] S[(4,2):(1@x,1)] + R[(4,2):(1@y,1@z)]", 1,
          "4 coordinates 1 apart on the axis 'x', which has 2"},
         {"f32[8] #sdy.sharding(@m, [{}])", 21, "found '(', expected '<'"},

@@ -66,6 +66,7 @@ bool ts_axe_axes(ts_error *err, const ts_axe *axe, const char **names, int *coun
 /* Are the paper's canonical forms the same? Where strides are 0 or replicas overlap, a "no" may be wrong:
  * ts_layout_compare on both sides' ts_axe_layout decides. */
 bool ts_axe_equal(ts_error *err, ts_arena *arena, const ts_axe *a, const ts_axe *b, bool *equal);
+bool ts_axe_is_thread(const char *axis); /* one of CUDA's threads */
 /* The innermost and outermost scope of threads that the layout spans; NULL, NULL without thread axes in D. */
 bool ts_axe_scope(ts_error *err, const ts_axe *axe, const char **inner, const char **outer);
 

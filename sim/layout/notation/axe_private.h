@@ -35,8 +35,6 @@ bool ts_axe_finish(ts_error *err, const ts_axe *axe);
 /* "the product does not fit", for results. Returns false. */
 bool ts_axe_overflow(ts_error *err);
 
-bool ts_axe_is_thread(const char *axis);
-
 /* The same iters and offsets, written alike. */
 bool ts_axe_same(const ts_axe *a, const ts_axe *b);
 bool ts_axe_same_swizzle(const ts_axe *a, const ts_axe *b);
