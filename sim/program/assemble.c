@@ -323,7 +323,6 @@ static assembler *new_assembler(ts_arena *arena, const ts_source *source, const 
                       .named_region = -1,
                       .outer_region = -1,
                       .frame = -1,
-                      .first_frame = -1,
                       .assemble_block = assemble_block};
     as->err = &as->now;
     as->define_used = TS_NEW_ARRAY(arena, bool, define_count + 1);

@@ -31,11 +31,6 @@ typedef struct {
 
 enum { USES_NOTED = 2 };
 
-/* Frames that are in the same one, by number; -1: none. */
-typedef struct {
-    int first_inner, next;
-} frame_links;
-
 typedef struct assembler {
     ts_error *err; /* of the statement: &now; a builder's: its caller's */
     ts_arena *arena;
@@ -56,10 +51,10 @@ typedef struct assembler {
     int region;             /* first item that may still be packed */
     int frame;              /* the innermost that is open, -1: none */
     LIST_OF(ts_program_frame) frames;
-    LIST_OF(frame_links) frame_links; /* of the same */
-    int first_frame;                  /* -1: none; of those in no other */
-    int named_region;                 /* the innermost .region that is open, -1: none */
-    int outer_region;                 /* the one that was open where the block began */
+    int *frame_slots;          /* frames.c */
+    uint64_t frame_slot_count; /* a power of two, or 0 */
+    int named_region;          /* the innermost .region that is open, -1: none */
+    int outer_region;          /* the one that was open where the block began */
 
     LIST_OF(item) items;
     LIST_OF(ts_tensor) tensors;

@@ -69,7 +69,6 @@ ts_program_builder *ts_program_begin(ts_error *err, ts_arena *arena, const char 
                         .scratch = arena,
                         .target = target,
                         .frame = -1,
-                        .first_frame = -1,
                         .named_region = -1,
                         .outer_region = -1};
     b->as.names = b->as.global = scope_new(arena, NULL);

@@ -3,22 +3,37 @@
 
 /* In one frame a line opens one macro, file or loop; a program made in C has all its texts at line 1. */
 static bool is_like(const ts_program_frame *a, const ts_program_frame *b) {
-    return a->source == b->source && a->line == b->line && a->body == b->body;
+    return a->parent == b->parent && a->source == b->source && a->line == b->line && a->body == b->body;
+}
+
+/* Number + 1 of the frame like `what`; 0, to be filled: there is none. */
+static int *find_slot(const assembler *as, const ts_program_frame *what) {
+    uint64_t key = (uintptr_t)what->source + ((uint64_t)what->parent << 32) + (uint64_t)what->line;
+    uint64_t at = key * 0x9e3779b97f4a7c15u >> 32; /* 2^64 over the golden ratio */
+    int *slot = &as->frame_slots[at & (as->frame_slot_count - 1)];
+    while (*slot > 0 && !is_like(&as->frames.items[*slot - 1], what))
+        slot = &as->frame_slots[++at & (as->frame_slot_count - 1)];
+    return slot;
+}
+
+/* Half of the slots at least are free. */
+static void make_room(assembler *as) {
+    enum { FIRST = 16 };
+    if (2 * (uint64_t)as->frames.count < as->frame_slot_count) return;
+    as->frame_slot_count = as->frame_slot_count == 0 ? FIRST : 2 * as->frame_slot_count;
+    as->frame_slots = TS_NEW_ARRAY(as->scratch, int, as->frame_slot_count);
+    for (int i = 0; i < as->frames.count; i++) *find_slot(as, &as->frames.items[i]) = i + 1;
 }
 
 int open_frame(assembler *as, ts_program_frame what) {
-    int outer = as->frame;
-    int *link = outer < 0 ? &as->first_frame : &as->frame_links.items[outer].first_inner;
-    while (*link >= 0 && !is_like(&as->frames.items[*link], &what)) link = &as->frame_links.items[*link].next;
-    if (*link < 0) {
-        *link = as->frames.count; /* before the list grows: `link` may point into it */
-        what.parent = outer;
+    int outer = what.parent = as->frame;
+    make_room(as);
+    int *slot = find_slot(as, &what);
+    if (*slot == 0) {
         *PUSH(as->arena, &as->frames) = what;
-        *PUSH(as->arena, &as->frame_links) = (frame_links){-1, -1};
-        as->frame = as->frames.count - 1;
-    } else {
-        as->frame = *link;
+        *slot = as->frames.count;
     }
+    as->frame = *slot - 1;
     return outer;
 }
 
