@@ -119,9 +119,12 @@ ts_chip *ts_chip_new(ts_error *err, ts_arena *arena, const ts_chip_config *confi
     if (config->links) chip->scratch = ts_arena_new();
     chip->transfers = TS_NEW_ARRAY(arena, ts_chip_transfers, code->transfer_count);
     chip->outputs = (ts_outputs){code, config->outputs, config->inputs, config->findings, NULL};
-    if (make_units(err, chip)) return chip;
-    ts_chip_free(chip);
-    return NULL;
+    if (!make_units(err, chip)) {
+        ts_chip_free(chip);
+        return NULL;
+    }
+    if (observer && observer->opened) observer->opened(observer->self, chip);
+    return chip;
 }
 
 void ts_chip_free(ts_chip *chip) {

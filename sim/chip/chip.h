@@ -35,9 +35,12 @@ typedef struct {
 /* What a chip takes of a machine, which must outlive it. */
 void ts_chip_configure(const ts_machine *machine, ts_chip_config *config);
 
+typedef struct ts_chip ts_chip;
+
 /* Told in order of time; any member may be NULL. */
 typedef struct {
     void *self;
+    void (*opened)(void *self, const ts_chip *chip); /* before anything else: whose events they are */
     void (*issued)(void *self, int bundle, int64_t cycle);
     void (*stalled)(void *self, int bundle, int64_t first_cycle, int64_t cycles, int stall);
     void (*transferred)(void *self, const ts_in_flight *transfer, const ts_dma_result *result);
@@ -77,8 +80,6 @@ typedef struct {
     int64_t moved_bytes;           /* lines, at both ends */
     int64_t hbm_bytes, vmem_bytes; /* of them, in these memories */
 } ts_chip_transfers;
-
-typedef struct ts_chip ts_chip;
 
 /* Refused: tensors that do not fit their space, and what ts_core_new refuses. `code`, `config` and `observer`
  * (which may be NULL) must outlive the chip. ts_chip_free gives back the address ranges of its memories. */

@@ -10,6 +10,7 @@
 
 typedef struct {
     const ts_run_result *result;
+    const ts_chip *chip;
     int64_t device; /* of a mesh; -1: there is one */
     ts_text text;
 } text_trace;
@@ -24,28 +25,38 @@ static void write_out(text_trace *t) {
     ts_text_clear(&t->text);
 }
 
+static void on_opened(void *self, const ts_chip *chip) { ((text_trace *)self)->chip = chip; }
+
+static ts_event_source source_of(const text_trace *t) {
+    return (ts_event_source){t->result->program, ts_chip_is_estimated(t->chip)};
+}
+
 static void on_issued(void *self, int bundle, int64_t cycle) {
     text_trace *t = self;
-    ts_report_issued(t->result->program, bundle, cycle, begin_line(t));
+    const ts_event_source of = source_of(t);
+    ts_report_issued(&of, bundle, cycle, begin_line(t));
     write_out(t);
 }
 
 static void on_stalled(void *self, int bundle, int64_t first_cycle, int64_t cycles, int stall) {
     text_trace *t = self;
-    ts_report_stalled(t->result->program, bundle, first_cycle, cycles, stall, begin_line(t));
+    const ts_event_source of = source_of(t);
+    ts_report_stalled(&of, bundle, first_cycle, cycles, stall, begin_line(t));
     write_out(t);
 }
 
 static void on_transferred(void *self, const ts_in_flight *transfer, const ts_dma_result *result) {
     text_trace *t = self;
-    ts_report_transferred(t->result->program, transfer->transfer, result, begin_line(t));
+    const ts_event_source of = source_of(t);
+    ts_report_transferred(&of, transfer->transfer, result, begin_line(t));
     write_out(t);
 }
 
 static void on_moved(void *self, const ts_in_flight *transfer) {
     text_trace *t = self;
     if (!transfer->message) return;
-    ts_report_came(t->result->program, transfer, begin_line(t));
+    const ts_event_source of = source_of(t);
+    ts_report_came(&of, transfer, begin_line(t));
     write_out(t);
 }
 
@@ -66,6 +77,7 @@ static const ts_chip_observer *trace_device(const cli_line *line, const ts_run_r
     t->device = device;
     t->text = ts_text_begin(line->arena);
     *observer = (ts_chip_observer){.self = t,
+                                   .opened = on_opened,
                                    .issued = on_issued,
                                    .stalled = on_stalled,
                                    .transferred = on_transferred,

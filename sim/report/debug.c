@@ -11,59 +11,69 @@
 
 /* ---- Events ---- */
 
-static void add_head(ts_text *out, const ts_program *program, int64_t cycle, const ts_source *source,
+/* "1,234", or "~1,234" where not all that led there was simulated. */
+static char *show(char out[36], bool estimated, int64_t cycles) {
+    char number[32];
+    snprintf(out, 36, "%s%s", estimated ? "~" : "", ts_text_group_digits(number, cycles));
+    return out;
+}
+
+/* The core's own latencies and banks are always simulated. */
+static bool is_of_others(int stall) { return stall >= TS_STALL_SEMAPHORE && stall != TS_STALL_VMEM_BANK; }
+
+static void add_head(ts_text *out, const ts_event_source *of, int64_t cycle, const ts_source *source,
                      int line) {
     enum { LOCATION = 23 }; /* columns, where files have names */
-    char number[32];
-    if (!program->includes) {
-        ts_text_add(out, "%12s  %5d  ", ts_text_group_digits(number, cycle), line);
+    char number[36];
+    ts_text_add(out, "%12s  ", show(number, of->estimated, cycle));
+    if (!of->program->includes) {
+        ts_text_add(out, "%5d  ", line);
         return;
     }
-    ts_text_add(out, "%12s  ", ts_text_group_digits(number, cycle));
     size_t begin = out->length;
-    ts_program_print_location(program, source, line, out);
+    ts_program_print_location(of->program, source, line, out);
     int used = (int)(out->length - begin);
     ts_text_add(out, "%*s  ", used < LOCATION ? LOCATION - used : 0, "");
 }
 
-static void add_bundle_head(ts_text *out, const ts_program *program, int64_t cycle, int bundle) {
-    add_head(out, program, cycle, ts_program_source(program, bundle), ts_program_line(program, bundle));
+static void add_bundle_head(ts_text *out, const ts_event_source *of, int64_t cycle, int bundle) {
+    add_head(out, of, cycle, ts_program_source(of->program, bundle), ts_program_line(of->program, bundle));
 }
 
-void ts_report_issued(const ts_program *program, int bundle, int64_t cycle, ts_text *out) {
-    add_bundle_head(out, program, cycle, bundle);
-    ts_program_print_bundle(program, bundle, out);
+void ts_report_issued(const ts_event_source *of, int bundle, int64_t cycle, ts_text *out) {
+    add_bundle_head(out, of, cycle, bundle);
+    ts_program_print_bundle(of->program, bundle, out);
     ts_text_add(out, "\n");
 }
 
-void ts_report_stalled(const ts_program *program, int bundle, int64_t first_cycle, int64_t cycles, int stall,
+void ts_report_stalled(const ts_event_source *of, int bundle, int64_t first_cycle, int64_t cycles, int stall,
                        ts_text *out) {
-    char number[32];
-    add_bundle_head(out, program, first_cycle, bundle);
-    ts_text_add(out, "  stalls %s cycles: %s\n", ts_text_group_digits(number, cycles),
+    char number[36];
+    add_bundle_head(out, of, first_cycle, bundle);
+    ts_text_add(out, "  stalls %s cycles: %s\n", show(number, of->estimated && is_of_others(stall), cycles),
                 ts_stall_get(stall)->meaning);
 }
 
-void ts_report_transferred(const ts_program *program, int transfer, const ts_dma_result *result,
+void ts_report_transferred(const ts_event_source *of, int transfer, const ts_dma_result *result,
                            ts_text *out) {
-    char bytes[32], issued[32];
-    const ts_transfer *what = &program->code.transfers[transfer];
-    add_head(out, program, result->completed_cycle, what->source_text, what->line);
+    char bytes[32], issued[36];
+    const ts_transfer *what = &of->program->code.transfers[transfer];
+    add_head(out, of, result->completed_cycle, what->source_text, what->line);
     ts_text_add(out, "  done: dma ");
-    ts_program_print_transfer(program, transfer, out);
+    ts_program_print_transfer(of->program, transfer, out);
     ts_text_add(out, " (%s bytes, issued at %s)\n", ts_text_group_digits(bytes, result->useful_bytes),
-                ts_text_group_digits(issued, result->issued_cycle));
+                show(issued, of->estimated, result->issued_cycle));
 }
 
-void ts_report_came(const ts_program *program, const ts_in_flight *transfer, ts_text *out) {
-    char bytes[32], issued[32];
+void ts_report_came(const ts_event_source *of, const ts_in_flight *transfer, ts_text *out) {
+    char bytes[32], issued[36];
     const ts_chip_message *message = transfer->message;
-    add_head(out, program, transfer->done_cycle, transfer->what->source_text, transfer->what->line);
+    add_head(out, of, transfer->done_cycle, transfer->what->source_text, transfer->what->line);
     ts_text_add(out, "  came: dma ");
-    ts_program_print_transfer(program, transfer->transfer, out);
+    ts_program_print_transfer(of->program, transfer->transfer, out);
     ts_text_add(out, " (%s bytes of device %lld, issued at %s)\n",
                 ts_text_group_digits(bytes, message->bytes), (long long)message->source,
-                ts_text_group_digits(issued, message->issued_cycle));
+                show(issued, of->estimated, message->issued_cycle));
 }
 
 /* ---- Where it stands ---- */
@@ -71,18 +81,17 @@ void ts_report_came(const ts_program *program, const ts_in_flight *transfer, ts_
 void ts_report_where(const ts_session *session, ts_text *out) {
     const ts_program *program = ts_session_program(session);
     ts_session_state state;
-    char number[32];
+    char cycle[36], number[36];
     ts_session_look(session, &state);
-    const char *about = state.estimated ? "~" : "";
+    show(cycle, state.estimated, state.cycle);
     if (ts_session_device(session) >= 0)
         ts_text_add(out, "device %lld, ", (long long)ts_session_device(session));
     if (program->code.cores > 1) ts_text_add(out, "core %d, ", ts_session_followed(session));
     if (state.bundle < 0) {
-        ts_text_add(out, "cycle %s%s: the program has ended\n", about,
-                    ts_text_group_digits(number, state.cycle));
+        ts_text_add(out, "cycle %s: the program has ended\n", cycle);
         return;
     }
-    ts_text_add(out, "cycle %s%s, ", about, ts_text_group_digits(number, state.cycle));
+    ts_text_add(out, "cycle %s, ", cycle);
     ts_program_print_location(program, ts_program_source(program, state.bundle),
                               ts_program_line(program, state.bundle), out);
     ts_text_add(out, ": ");
@@ -91,7 +100,8 @@ void ts_report_where(const ts_session *session, ts_text *out) {
     if (state.waits) {
         ts_text_add(out, "it waits for a semaphore or the DMA engine\n");
     } else if (state.stall >= 0) {
-        ts_text_add(out, "it stalled %s cycles: %s\n", ts_text_group_digits(number, state.stall_cycles),
+        ts_text_add(out, "it stalled %s cycles: %s\n",
+                    show(number, state.estimated && is_of_others(state.stall), state.stall_cycles),
                     ts_stall_get(state.stall)->meaning);
     }
 }
@@ -109,11 +119,13 @@ void ts_report_broken(const ts_session *session, int64_t devices, ts_text *out) 
 void ts_report_hit(const ts_session *session, ts_text *out) {
     const ts_watch_hit *hit = ts_session_hit(session);
     const ts_program *program = ts_session_program(session);
-    char first[32], last[32], cycle[32];
+    ts_session_state state;
+    char first[32], last[32], cycle[36];
     if (!hit) return;
+    ts_session_look(session, &state);
     const ts_transfer *transfer = hit->instruction ? NULL : &program->code.transfers[hit->transfer];
     const ts_source *source = transfer ? transfer->source_text : hit->instruction->source;
-    ts_text_add(out, "watch %d: at cycle %s, ", hit->watch, ts_text_group_digits(cycle, hit->cycle));
+    ts_text_add(out, "watch %d: at cycle %s, ", hit->watch, show(cycle, state.estimated, hit->cycle));
     ts_program_print_location(program, source, transfer ? transfer->line : hit->instruction->line, out);
     ts_text_add(out, ", bytes %s to %s of %s were written by ", ts_text_group_digits(first, hit->first),
                 ts_text_group_digits(last, hit->end - 1), ts_space_text(hit->space));
@@ -157,15 +169,17 @@ void ts_report_semaphores(ts_session *session, int first, int count, ts_text *ou
 
 void ts_report_transfers(ts_session *session, ts_text *out) {
     const ts_program *program = ts_session_program(session);
-    char number[32];
+    ts_session_state state;
+    char number[36];
     int transfer, count = 0;
     int64_t issued;
+    ts_session_look(session, &state);
     for (; ts_chip_transfer(ts_session_chip(session), count, &transfer, &issued); count++) {
         const ts_transfer *what = &program->code.transfers[transfer];
         ts_program_print_location(program, what->source_text, what->line, out);
         ts_text_add(out, ": dma ");
         ts_program_print_transfer(program, transfer, out);
-        ts_text_add(out, ", issued at cycle %s\n", ts_text_group_digits(number, issued));
+        ts_text_add(out, ", issued at cycle %s\n", show(number, state.estimated, issued));
     }
     if (count == 0) ts_text_add(out, "no DMA is under way\n");
 }

@@ -4,14 +4,20 @@
 
 #include "run/session.h"
 
+/* Whose events are told. */
+typedef struct {
+    const ts_program *program;
+    bool estimated; /* so far, not every access of every channel was simulated */
+} ts_event_source;
+
 /* One line an event: the cycle, the line of the program, what happened. */
-void ts_report_issued(const ts_program *program, int bundle, int64_t cycle, ts_text *out);
-void ts_report_stalled(const ts_program *program, int bundle, int64_t first_cycle, int64_t cycles, int stall,
+void ts_report_issued(const ts_event_source *of, int bundle, int64_t cycle, ts_text *out);
+void ts_report_stalled(const ts_event_source *of, int bundle, int64_t first_cycle, int64_t cycles, int stall,
                        ts_text *out);
-void ts_report_transferred(const ts_program *program, int transfer, const ts_dma_result *result,
+void ts_report_transferred(const ts_event_source *of, int transfer, const ts_dma_result *result,
                            ts_text *out);
 /* A transfer of another device, as its bytes are there. */
-void ts_report_came(const ts_program *program, const ts_in_flight *transfer, ts_text *out);
+void ts_report_came(const ts_event_source *of, const ts_in_flight *transfer, ts_text *out);
 
 /* The bundle that issues next, and why it has not. */
 void ts_report_where(const ts_session *session, ts_text *out);

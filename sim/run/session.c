@@ -16,6 +16,11 @@ static const ts_chip_observer *also_told(const session_device *d) {
     return request->observers ? request->observers[d->number] : request->observer;
 }
 
+static void see_chip(void *self, const ts_chip *chip) {
+    const ts_chip_observer *o = also_told(self);
+    if (o && o->opened) o->opened(o->self, chip);
+}
+
 static void see_bundle(void *self, int bundle, int64_t cycle) {
     session_device *d = self;
     const ts_chip_observer *o = also_told(d);
@@ -198,6 +203,7 @@ static void begin_device(session_device *d, ts_session *s, int64_t number) {
                           .number = number,
                           .told = -1,
                           .observer = {.self = d,
+                                       .opened = see_chip,
                                        .issued = see_bundle,
                                        .stalled = see_stall,
                                        .transferred = see_transfer,

@@ -277,7 +277,7 @@ def lines_of_included_files_have_their_names():
     code, out, err = run("run", path, "--trace-text")
     assert code == 0, err
     lines = out[:out.index("machine ")].rstrip("\n").split("\n")
-    places = [re.match(r" +[\d,]+  (\S+:\d+) +", line).group(1) for line in lines]
+    places = [re.match(r" +~?[\d,]+  (\S+:\d+) +", line).group(1) for line in lines]
     assert {p.split(":")[0] for p in places} == {"b.tsim", "lib/bump.tsim"}, places
     assert all(("lib/bump.tsim:3" in line) == ("vadd.f32" in line) for line in lines if "stalls" not in line), lines
     code, out, err = run("run", path, "--json", "--trace", HERE / "b.json")
@@ -464,11 +464,13 @@ def a_trace_as_text_has_every_cycle():
     assert code == 0 and len([line for line in lines if " stalls " not in line and " done: " not in line]) == 13, out
     cycles = 0
     for line in lines:
-        stall = re.search(r"stalls ([\d,]+) cycles", line)
+        stall = re.search(r"stalls ~?([\d,]+) cycles", line)
         cycles += int(stall.group(1).replace(",", "")) if stall else " done: " not in line
     total = int(re.search(r"^cycles +~?([\d,]+)", out, re.M).group(1).replace(",", ""))
     assert cycles == total, (cycles, total, out)
     assert sum(" done: dma " in line for line in lines) == 2, out
+    exact = run("run", HERE / "a.tsim", "--trace-text", "--exact")[1]
+    assert "~" not in exact and all(re.match(r" +~\d", line) for line in lines), (exact, out)
     code, out, err = run("run", HERE / "a.tsim", "--trace-text", "--trace", HERE / "t.json")
     assert code == 2, (code, out, err)
 

@@ -126,10 +126,10 @@ def lines_of_a_trace_name_their_device():
     for device, row in enumerate(out["mesh"]["devices"]):
         own = [line for line in lines if line.startswith(f"device {device} ")]
         assert sum("  came: dma " in line for line in own) == 3 and sum("  done: dma " in line for line in own) == row["transfers"], own
-        stalls = sum(int(found[1].replace(",", "")) for line in own if (found := re.search(r"  stalls ([\d,]+) cycles: ", line)))
+        stalls = sum(int(found[1].replace(",", "")) for line in own if (found := re.search(r"  stalls ~?([\d,]+) cycles: ", line)))
         issued = [line for line in own if not re.search(r"  (stalls|came:|done:) ", line)]
         assert stalls + len(issued) == row["cycles"], (device, stalls, len(issued), row)
-        cycles = [int(line.split()[2].replace(",", "")) for line in issued]
+        cycles = [int(line.split()[2].strip("~").replace(",", "")) for line in issued]
         assert cycles == sorted(cycles) and cycles[-1] == row["cycles"] - 1, cycles
     came = re.findall(r"^device (\d) .*  came: dma y.* \(([\d,]+) bytes of device (\d), issued at", text, re.M)
     assert {(int(b), int(a)) for a, _, b in came} == {(0, 1), (1, 2), (2, 3), (3, 0)} and {size for _, size, _ in came} == {f"{16 * 512 * 4:,}"}, came

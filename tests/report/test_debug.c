@@ -68,7 +68,7 @@ static void where_it_stands(void **state) {
     ASSERT_SHOWN("cycle ~20, line 8: wait in[1]\nit waits for a semaphore or the DMA engine\n",
                  ts_report_where, session);
     ASSERT_SHOWN("s3 = -7\nthe others are 0\n", ts_report_scalars, session);
-    ASSERT_SHOWN("line 7: dma y[8:+8, 0:+128] <- x[0:+8, 0:+128], in[1], issued at cycle 1\n",
+    ASSERT_SHOWN("line 7: dma y[8:+8, 0:+128] <- x[0:+8, 0:+128], in[1], issued at cycle ~1\n",
                  ts_report_transfers, session);
     step(1);
     ASSERT_SHOWN("in[0]            0\nin[1]            0\n", ts_report_semaphores, session, 0, 2);
@@ -94,15 +94,27 @@ static void where_it_stands(void **state) {
 
 static void what_happened(void **state) {
     begin(moves);
-    const ts_program *program = request.built;
+    ts_event_source of = {request.built, false};
     const ts_dma_result result = {.completed_cycle = 1234, .issued_cycle = 1000, .useful_bytes = 4096};
-    ASSERT_SHOWN("       1,000      8  wait in[1]\n", ts_report_issued, program, 2, 1000);
+    ASSERT_SHOWN("       1,000      8  wait in[1]\n", ts_report_issued, &of, 2, 1000);
     ASSERT_SHOWN("           7      8    stalls 2,000 cycles: waiting for a DMA, or another semaphore\n",
-                 ts_report_stalled, program, 2, 7, 2000, TS_STALL_SEMAPHORE);
+                 ts_report_stalled, &of, 2, 7, 2000, TS_STALL_SEMAPHORE);
     ASSERT_SHOWN(
         "       1,234      7    done: dma y[8:+8, 0:+128] <- x[0:+8, 0:+128], in[1] (4,096 bytes, issued "
         "at 1,000)\n",
-        ts_report_transferred, program, 0, &result);
+        ts_report_transferred, &of, 0, &result);
+    of.estimated = true;
+    ASSERT_SHOWN("      ~1,000      8  wait in[1]\n", ts_report_issued, &of, 2, 1000);
+    ASSERT_SHOWN("          ~7      8    stalls ~2,000 cycles: waiting for a DMA, or another semaphore\n",
+                 ts_report_stalled, &of, 2, 7, 2000, TS_STALL_SEMAPHORE);
+    ASSERT_SHOWN("          ~7      8    stalls 3 cycles: not ready: taken branch\n", ts_report_stalled, &of,
+                 2, 7, 3, TS_STALL_WAIT + TS_LATENCY_BRANCH);
+    ASSERT_SHOWN("          ~7      8    stalls 2 cycles: VMEM bank busy: rows of one strided access\n",
+                 ts_report_stalled, &of, 2, 7, 2, TS_STALL_VMEM_BANK);
+    ASSERT_SHOWN(
+        "      ~1,234      7    done: dma y[8:+8, 0:+128] <- x[0:+8, 0:+128], in[1] (4,096 bytes, issued "
+        "at ~1,000)\n",
+        ts_report_transferred, &of, 0, &result);
     end();
 }
 
@@ -130,7 +142,7 @@ static void watches_and_who_wrote(void **state) {
         assert_int_equal(go((ts_session_goal){.bundles = INT64_MAX, .until = INT64_MAX}), TS_STOP_WATCH);
         int64_t cycle = ts_session_hit(session)->cycle;
         assert_in_range(cycle, 100, 999);
-        ASSERT_SHOWN(ts_text_format(arena, "watch 1: at cycle %d, %s", (int)cycle, rows[i].hit),
+        ASSERT_SHOWN(ts_text_format(arena, "watch 1: at cycle ~%d, %s", (int)cycle, rows[i].hit),
                      ts_report_hit, session);
         end();
     }
