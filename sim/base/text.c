@@ -402,3 +402,13 @@ char *ts_text_group_digits(char out[32], int64_t value) {
 const char *ts_text_grouped(ts_arena *arena, int64_t value) {
     return ts_text_group_digits(ts_arena_alloc(arena, 32, 1), value);
 }
+
+const char *ts_text_counted(ts_arena *arena, int64_t count, const char *noun) {
+    static const char *const hissing[] = {"s", "x", "ch", "sh"};
+    const char *ending = "s";
+    for (size_t i = 0; i < sizeof hissing / sizeof hissing[0]; i++)
+        if (ts_text_ends(noun, hissing[i])) ending = "es";
+    char digits[32];
+    return ts_text_format(arena, "%s %s%s", ts_text_group_digits(digits, count), noun,
+                          count == 1 ? "" : ending);
+}

@@ -58,8 +58,8 @@ static bool save(ts_error *err, const cli_line *line, const ts_calibration *resu
     if (path == NULL) return true;
     ts_text file = ts_text_begin(line->arena);
     const char *name = ts_text_one_line(line->arena, slash != NULL ? slash + 1 : line->operands[0]);
-    const char *source = ts_text_format(line->arena, "calibrate: %s, %d rows",
-                                        ts_text_cut(line->arena, name, 40), result->rows);
+    const char *source = ts_text_format(line->arena, "calibrate: %s, %s", ts_text_cut(line->arena, name, 40),
+                                        ts_text_counted(line->arena, result->rows, "row"));
     return ts_calibration_print(err, line->arena, result, source, &file) &&
            ts_file_save(err, line->arena, path, file.bytes, file.length);
 }

@@ -377,9 +377,8 @@ static int merge(ts_error *err, const cli_line *line) {
         int64_t added;
         good = ts_sweep_store_merge(err, store, line->operands[i], &added);
         if (good)
-            ts_text_add(&out, "%s: %lld points added to %s\n",
-                        ts_text_one_line(line->arena, line->operands[i]), (long long)added,
-                        ts_text_one_line(line->arena, into));
+            ts_text_add(&out, "%s: %s added to %s\n", ts_text_one_line(line->arena, line->operands[i]),
+                        ts_text_counted(line->arena, added, "point"), ts_text_one_line(line->arena, into));
     }
     good = ts_sweep_store_close(good ? err : NULL, store) && good;
     cli_print(&out);

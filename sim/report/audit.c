@@ -47,12 +47,12 @@ void ts_report_audit_changes(unsigned changes, ts_text *out) {
 
 static void add_head(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
     const ts_machine *machine = r->request->machine;
-    ts_text_add(out, "text       %s: %s bytes, %s lines", ts_text_one_line(out->arena, view->input),
-                ts_text_grouped(out->arena, r->text->bytes), ts_text_grouped(out->arena, r->text->lines));
+    ts_text_add(out, "text       %s: %s, %s", ts_text_one_line(out->arena, view->input),
+                ts_text_counted(out->arena, r->text->bytes, "byte"),
+                ts_text_counted(out->arena, r->text->lines, "line"));
     if (r->module) ts_text_add(out, ", module %s", ts_text_one_line(out->arena, r->module));
-    ts_text_add(out, "\n           %s instructions", ts_text_grouped(out->arena, r->text->instructions));
-    ts_text_add(out, " in %s computation%s%s\n", ts_text_grouped(out->arena, r->text->computations),
-                r->text->computations == 1 ? "" : "s",
+    ts_text_add(out, "\n           %s", ts_text_counted(out->arena, r->text->instructions, "instruction"));
+    ts_text_add(out, " in %s%s\n", ts_text_counted(out->arena, r->text->computations, "computation"),
                 r->has_entry || r->text->computations == 0 ? "" : "; ENTRY is not in the text");
     ts_report_machine_line("machine    ", machine, out);
     if (r->assumed_tiles)
@@ -64,8 +64,9 @@ static void add_head(const ts_audit_result *r, const ts_audit_view *view, ts_tex
 
 void ts_report_audit_sum_notes(const ts_audit_result *r, ts_text *out) {
     if (r->sum.widened_bytes > 0)
-        ts_text_add(out, "           %s bytes of it are elements stored wider than their type\n",
-                    ts_text_grouped(out->arena, r->sum.widened_bytes));
+        ts_text_add(out, "           %s of it %s elements stored wider than their type\n",
+                    ts_text_counted(out->arena, r->sum.widened_bytes, "byte"),
+                    r->sum.widened_bytes == 1 ? "is of" : "are");
     ts_text_add(out, "           summed over instructions, not what is live at once\n");
 }
 
@@ -126,11 +127,12 @@ static void add_classes(const ts_audit_result *r, const ts_audit_view *view, ts_
     }
     for (int64_t i = shown; i < r->class_count; i++) left += r->classes[i].waste_bytes > 0;
     if (left > 0)
-        ts_text_add(out, "        and %s more shapes with padding; --all lists them\n",
-                    ts_text_grouped(out->arena, left));
+        ts_text_add(out, "        and %s with padding; --all lists them\n",
+                    ts_text_counted(out->arena, left, "more shape"));
     if (r->buffers_left_out > 0)
-        ts_text_add(out, "        %s buffers with less padding are in the sums only\n",
-                    ts_text_grouped(out->arena, r->buffers_left_out));
+        ts_text_add(out, "        %s with less padding %s in the sums only\n",
+                    ts_text_counted(out->arena, r->buffers_left_out, "buffer"),
+                    r->buffers_left_out == 1 ? "is" : "are");
 }
 
 const char *ts_report_audit_from(const ts_audit_result *r, const ts_audit_move *move) {
@@ -142,7 +144,7 @@ void ts_report_audit_what(const ts_audit_group *group, ts_text *out) {
     if (move->src >= 0 || move->changes)
         ts_report_audit_changes(move->changes, out);
     else
-        ts_text_add(out, "%lld bytes", (long long)move->written_bytes);
+        ts_text_add(out, "%lld byte%s", (long long)move->written_bytes, move->written_bytes == 1 ? "" : "s");
     if (group->by) ts_text_add(out, ", %s%s", group->scaled ? "as " : "by ", group->by);
 }
 
@@ -163,7 +165,7 @@ static void add_group(const ts_audit_result *r, const ts_audit_group *group, ts_
                 ts_audit_level_text(group->first.level));
     ts_report_audit_what(group, out);
     if (group->first.runs != group->first.count)
-        ts_text_add(out, ", runs %s times", ts_text_grouped(out->arena, group->first.runs));
+        ts_text_add(out, ", runs %s", ts_text_counted(out->arena, group->first.runs, "time"));
     ts_report_audit_runs(move, out);
     if (!group->priced && group->why_not) ts_text_add(out, "; %s", group->why_not);
     const char *from = ts_report_audit_from(r, move);
@@ -187,11 +189,12 @@ static void add_groups(const ts_audit_result *r, const ts_audit_view *view, ts_t
             left++;
     }
     if (left > 0)
-        ts_text_add(out, "        and %s more kinds of moves; --all lists them\n",
-                    ts_text_grouped(out->arena, left));
+        ts_text_add(out, "        and %s of moves; --all lists them\n",
+                    ts_text_counted(out->arena, left, "more kind"));
     if (r->moves_left_out > 0)
-        ts_text_add(out, "        %s smaller moves are not listed, nor priced\n",
-                    ts_text_grouped(out->arena, r->moves_left_out));
+        ts_text_add(out, "        %s %s not listed, nor priced\n",
+                    ts_text_counted(out->arena, r->moves_left_out, "smaller move"),
+                    r->moves_left_out == 1 ? "is" : "are");
 }
 
 /* Which branch of a conditional runs the text does not say. */
@@ -205,38 +208,41 @@ static void add_branch_sum(const ts_audit_result *r, ts_text *out) {
         microseconds += group->total_microseconds;
     }
     if (microseconds > 0)
-        ts_text_add(
-            out, "           %.3f us of it are %s moves in branches: all count, but a conditional runs one\n",
-            microseconds, ts_text_grouped(out->arena, count));
+        ts_text_add(out,
+                    "           %.3f us of it are %s in branches: all count, but a conditional runs one\n",
+                    microseconds, ts_text_counted(out->arena, count, "move"));
 }
 
 static void add_scaled(const ts_audit_result *r, ts_text *out) {
     if (r->scaled_moves == 0) return;
-    ts_text_add(out, "           %s layouts are priced by their plans, the largest;\n",
-                ts_text_grouped(out->arena, r->plans_priced));
-    ts_text_add(out, "           %s smaller moves as the nearest of their kind (~)\n",
-                ts_text_grouped(out->arena, r->scaled_moves));
+    ts_text_add(out, "           %s %s, the largest;\n",
+                ts_text_counted(out->arena, r->plans_priced, "layout"),
+                r->plans_priced == 1 ? "is priced by its plan" : "are priced by their plans");
+    ts_text_add(out, "           %s as the nearest of %s kind (~)\n",
+                ts_text_counted(out->arena, r->scaled_moves, "smaller move"),
+                r->scaled_moves == 1 ? "its" : "their");
 }
 
 void ts_report_audit_move_sums(const ts_audit_result *r, ts_text *out) {
     int64_t endless = 0;
-    ts_text_add(out, "in all     %s%.3f us; fused ones at most %.3f us more (<); free: %s bitcasts",
+    ts_text_add(out, "in all     %s%.3f us; fused ones at most %.3f us more (<); free: %s",
                 ts_report_audit_about(r), r->microseconds, r->fused_microseconds,
-                ts_text_grouped(out->arena, r->bitcasts));
-    ts_text_add(out, ", %s others\n", ts_text_grouped(out->arena, r->free_moves));
+                ts_text_counted(out->arena, r->bitcasts, "bitcast"));
+    ts_text_add(out, ", %s\n", ts_text_counted(out->arena, r->free_moves, "other"));
     add_scaled(r, out);
     for (int64_t i = 0; i < r->group_count; i++)
         endless += r->groups[i].first.trips_unknown ? r->groups[i].first.count : 0;
     if (endless > 0)
-        ts_text_add(out, "           %s moves are in loops whose rounds are not known: counted once\n",
-                    ts_text_grouped(out->arena, endless));
+        ts_text_add(out, "           %s %s whose rounds are not known: counted once\n",
+                    ts_text_counted(out->arena, endless, "move"),
+                    endless == 1 ? "is in a loop" : "are in loops");
     add_branch_sum(r, out);
     if (r->collectives_priced > 0)
-        ts_text_add(out, "           %.1f us of it are %s collectives between chips\n",
-                    r->collective_microseconds, ts_text_grouped(out->arena, r->collectives_priced));
+        ts_text_add(out, "           %.1f us of it are %s between chips\n", r->collective_microseconds,
+                    ts_text_counted(out->arena, r->collectives_priced, "collective"));
     if (r->collectives > r->collectives_priced)
-        ts_text_add(out, "not priced: %s collectives%s\n",
-                    ts_text_grouped(out->arena, r->collectives - r->collectives_priced),
+        ts_text_add(out, "not priced: %s%s\n",
+                    ts_text_counted(out->arena, r->collectives - r->collectives_priced, "collective"),
                     r->collectives_priced == 0 ? "; --mesh says between which devices" : "");
 }
 

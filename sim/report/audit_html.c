@@ -36,9 +36,9 @@ static void add_padding(const ts_audit_result *r, int y, int bars, ts_text *out)
         const ts_audit_shape *shape = &r->shapes[class->shape];
         double data = (double)shape->logical_bytes * (double)class->count * SCALE / most;
         double padding = (double)class->waste_bytes * SCALE / most;
-        const char *title = ts_text_format(out->arena, "%lld buffers, %lld bytes logical, %lld padded each",
-                                           (long long)class->count, (long long)shape->logical_bytes,
-                                           (long long)shape->padded_bytes);
+        const char *title = ts_text_format(out->arena, "%s, %lld bytes logical, %lld padded each",
+                                           ts_text_counted(out->arena, class->count, "buffer"),
+                                           (long long)shape->logical_bytes, (long long)shape->padded_bytes);
         add_label(out, y, shape->text);
         picture_bar(out, LABEL, y, data, "data", title);
         picture_bar(out, LABEL + (int)data, y, padding, "waste", title);
@@ -54,9 +54,9 @@ static void add_time_bar(const ts_audit_result *r, const ts_audit_group *group, 
                          ts_text *out) {
     bool fused = group->first.level == TS_AUDIT_LEVEL_FUSED;
     double width = group->total_microseconds * SCALE / longest;
-    const char *title =
-        ts_text_format(out->arena, "%s, line %lld: %lld times, %.3f us each", group->first.name,
-                       (long long)group->first.line, (long long)group->first.runs, group->microseconds);
+    const char *title = ts_text_format(
+        out->arena, "%s, line %lld: %s, %.3f us each", group->first.name, (long long)group->first.line,
+        ts_text_counted(out->arena, group->first.runs, "time"), group->microseconds);
     add_label(out, y,
               ts_text_format(out->arena, "%s %s", ts_hlo_opcode_name(group->first.opcode),
                              r->shapes[group->first.dst].text));
@@ -114,7 +114,9 @@ enum { TABLE_ROWS = 200 };
 /* Of so many in all, and what the lists left out. */
 static void add_more(page *p, int64_t count, int64_t left_out) {
     if (count > TABLE_ROWS) page_paragraph(p, "And %lld more.", (long long)count - TABLE_ROWS);
-    if (left_out > 0) page_paragraph(p, "And %lld smaller ones that are not listed.", (long long)left_out);
+    if (left_out > 0)
+        page_paragraph(p, "And %lld smaller %s not listed.", (long long)left_out,
+                       left_out == 1 ? "one that is" : "ones that are");
 }
 
 /* Lines as the text has them. */

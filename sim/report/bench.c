@@ -23,10 +23,12 @@ void ts_report_bench(const ts_bench_report *r, ts_text *out) {
     ts_transfer_end_print(&r->bench.src, out);
     ts_text_add(out, "\ndestination   ");
     ts_transfer_end_print(&r->bench.dst, out);
-    ts_text_add(out, "\nmoves         %s elements, %s bytes read and written\n",
-                ts_text_grouped(out->arena, result->elements), ts_text_grouped(out->arena, result->bytes));
-    ts_text_add(out, "how           kernels %s, %s stores, %d thread%s; best of %d rounds\n", r->kernels,
-                result->streams ? "streaming" : "ordinary", threads, threads == 1 ? "" : "s", result->rounds);
+    ts_text_add(out, "\nmoves         %s, %s read and written\n",
+                ts_text_counted(out->arena, result->elements, "element"),
+                ts_text_counted(out->arena, result->bytes, "byte"));
+    ts_text_add(out, "how           kernels %s, %s stores, %s; best of %s\n", r->kernels,
+                result->streams ? "streaming" : "ordinary", ts_text_counted(out->arena, threads, "thread"),
+                ts_text_counted(out->arena, result->rounds, "round"));
     if (result->gathers) ts_text_add(out, "gathers       %s\n", result->why_gather);
     ts_text_add(out, "\n%-16s %10s %14s %14s\n", "on this host", "GB/s", "microseconds", "the move is");
     add_line(r, "the move", result->move_seconds, out);

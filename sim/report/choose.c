@@ -50,7 +50,7 @@ static void add_head(const ts_choose_result *r, ts_text *out) {
     const ts_choose_request *request = r->request;
     ts_text_add(out, "tensor     %s%s", request->tensor ? request->tensor : "", request->tensor ? ": " : "");
     ts_shape_print(r->tensor, out);
-    ts_text_add(out, ", %s bytes of data\n", ts_text_grouped(out->arena, r->logical_bytes));
+    ts_text_add(out, ", %s of data\n", ts_text_counted(out->arena, r->logical_bytes, "byte"));
     ts_report_machine_line("machine    ", request->machine, out);
     add_uses(r, out);
     ts_text_add(out, "layouts    %s: %s priced by running the model, %s cut",
@@ -60,14 +60,15 @@ static void add_head(const ts_choose_result *r, ts_text *out) {
         ts_text_add(out, request->program ? ": they run longer than the best and a tie"
                                           : ", whose bounds are worse than the best");
     if (r->unfit > 0)
-        ts_text_add(out, ", %s do not fit in its memory", ts_text_grouped(out->arena, r->unfit));
+        ts_text_add(out, ", %s do%s not fit in its memory", ts_text_grouped(out->arena, r->unfit),
+                    r->unfit == 1 ? "es" : "");
     add_warning(r, out);
     if (r->estimated) ts_text_add(out, "\nprices     " REPORT_ESTIMATED);
     if (r->block_bytes > 0)
         ts_text_add(out,
-                    "\n           sums and passes of those above %s bytes,\n"
+                    "\n           sums and passes of those above %s,\n"
                     "           half of vmem: block by block",
-                    ts_text_grouped(out->arena, r->block_bytes));
+                    ts_text_counted(out->arena, r->block_bytes, "byte"));
     ts_text_add(out, "\n\n");
 }
 

@@ -112,7 +112,8 @@ void ts_report_compare(const ts_comparison *r, const ts_compare_view *view, ts_t
     if (r->setting_count > 0 && r->result_count > 0) ts_text_add_char(out, '\n');
     add_results(r, view, out);
     if (r->result_count + r->setting_count > 0) ts_text_add_char(out, '\n');
-    ts_text_add(out, "%s values are the same in both\n", ts_text_grouped(out->arena, r->equal_count));
+    ts_text_add(out, "%s %s the same in both\n", ts_text_counted(out->arena, r->equal_count, "value"),
+                r->equal_count == 1 ? "is" : "are");
     ts_text_wrap(out, TS_TEXT_COLUMNS);
 }
 
@@ -166,7 +167,8 @@ void ts_report_compare_html(const ts_comparison *r, const ts_compare_view *view,
     page_facts(&p, facts, r->figure_count);
     add_changes_html(&p, "What was compared", r->settings, r->setting_count);
     add_changes_html(&p, "Figures", r->results, r->result_count);
-    page_paragraph(&p, "%lld values are the same in both.", (long long)r->equal_count);
+    page_paragraph(&p, "%lld value%s the same in both.", (long long)r->equal_count,
+                   r->equal_count == 1 ? " is" : "s are");
     page_end(&p);
 }
 

@@ -50,8 +50,8 @@ void ts_report_stalled(const ts_event_source *of, int bundle, int64_t first_cycl
                        ts_text *out) {
     char number[36];
     add_bundle_head(out, of, first_cycle, bundle);
-    ts_text_add(out, "  stalls %s cycles: %s\n", show(number, of->estimated && is_of_others(stall), cycles),
-                ts_stall_get(stall)->meaning);
+    ts_text_add(out, "  stalls %s cycle%s: %s\n", show(number, of->estimated && is_of_others(stall), cycles),
+                cycles == 1 ? "" : "s", ts_stall_get(stall)->meaning);
 }
 
 void ts_report_transferred(const ts_event_source *of, int transfer, const ts_dma_result *result,
@@ -100,9 +100,9 @@ void ts_report_where(const ts_session *session, ts_text *out) {
     if (state.waits) {
         ts_text_add(out, "it waits for a semaphore or the DMA engine\n");
     } else if (state.stall >= 0) {
-        ts_text_add(out, "it stalled %s cycles: %s\n",
+        ts_text_add(out, "it stalled %s cycle%s: %s\n",
                     show(number, state.estimated && is_of_others(state.stall), state.stall_cycles),
-                    ts_stall_get(state.stall)->meaning);
+                    state.stall_cycles == 1 ? "" : "s", ts_stall_get(state.stall)->meaning);
     }
 }
 
@@ -365,7 +365,6 @@ static void add_row_index(ts_text *out, const ts_host_array *array, const int64_
 
 void ts_report_box(const char *name, const ts_host_array *array, const int64_t *begin, ts_text *out) {
     enum { COLUMNS = 8, ROWS = 16 };
-    char number[32];
     int64_t columns = array->rank > 0 ? array->dims[array->rank - 1] : 1;
     int64_t elements = (int64_t)ts_host_array_elements(array), rows = columns > 0 ? elements / columns : 0;
     int64_t first = array->rank > 0 ? begin[array->rank - 1] : 0;
@@ -377,5 +376,5 @@ void ts_report_box(const char *name, const ts_host_array *array, const int64_t *
         for (int64_t i = 0; i < columns && i < COLUMNS; i++) add_element(out, array, row * columns + i);
         ts_text_add(out, columns > COLUMNS ? " ...\n" : "\n");
     }
-    if (rows > ROWS) ts_text_add(out, "and %s more rows\n", ts_text_group_digits(number, rows - ROWS));
+    if (rows > ROWS) ts_text_add(out, "and %s\n", ts_text_counted(out->arena, rows - ROWS, "more row"));
 }

@@ -25,10 +25,10 @@ static void add_finding(ts_text *out, const ts_finding *f, ts_error_kind kind) {
     ts_text_add(&message, "%s", f->text);
     if (f->has_margin) {
         int64_t size = f->margin_cycles < 0 ? -f->margin_cycles : f->margin_cycles;
-        ts_text_add(&message, "; it %s by %s cycles", f->margin_cycles < 0 ? "was lost" : "was won",
-                    ts_text_grouped(out->arena, size));
+        ts_text_add(&message, "; it %s by %s", f->margin_cycles < 0 ? "was lost" : "was won",
+                    ts_text_counted(out->arena, size, "cycle"));
     }
-    if (f->times > 1) ts_text_add(&message, "; %s times in all", ts_text_grouped(out->arena, f->times));
+    if (f->times > 1) ts_text_add(&message, "; %s in all", ts_text_counted(out->arena, f->times, "time"));
     ts_text_add(&message, " [%s]", ts_finding_get(f->kind)->text);
     add_location(out, kind, f->where, f->cycle, message.bytes);
     if (f->other.line > 0)

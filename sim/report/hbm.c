@@ -17,37 +17,40 @@ static double bandwidth_fraction(const ts_hbm_report *r) {
 static int64_t served(const ts_hbm_stats *s) { return s->row_hits + s->row_misses + s->row_conflicts; }
 
 static void add_head(ts_text *out, const ts_hbm_report *r) {
-    ts_text_add(out, "requests      %s: %s of %d bytes, %s bytes\n", ts_text_one_line(out->arena, r->what),
+    ts_text_add(out, "requests      %s: %s of %d bytes, %s\n", ts_text_one_line(out->arena, r->what),
                 ts_text_grouped(out->arena, r->run.requests), TS_HBM_REQUEST_BYTES,
-                ts_text_grouped(out->arena, r->run.bytes));
+                ts_text_counted(out->arena, r->run.bytes, "byte"));
     ts_report_machine_line("machine       ", r->machine, out);
     ts_text_add(out, "address map   %s\n", r->machine->hbm.address_map);
     if (r->lookahead_bytes < 0)
         ts_text_add(out, "look-ahead    unlimited\n");
     else
-        ts_text_add(out, "look-ahead    %s bytes\n", ts_text_grouped(out->arena, r->lookahead_bytes));
+        ts_text_add(out, "look-ahead    %s\n", ts_text_counted(out->arena, r->lookahead_bytes, "byte"));
 }
 
 static void add_time(ts_text *out, const ts_hbm_report *r) {
     double ns = (double)r->run.cycles / tick_ghz(r);
-    ts_text_add(out, "time          %s cycles of %.3f GHz, %.3f us, %.1f GB/s, %.2f %% of the peak\n",
-                ts_text_grouped(out->arena, r->run.cycles), tick_ghz(r), ns / 1000,
+    ts_text_add(out, "time          %s of %.3f GHz, %.3f us, %.1f GB/s, %.2f %% of the peak\n",
+                ts_text_counted(out->arena, r->run.cycles, "cycle"), tick_ghz(r), ns / 1000,
                 ns > 0 ? (double)r->run.bytes / ns : 0, 100 * bandwidth_fraction(r));
 }
 
 static void add_counts(ts_text *out, const ts_hbm_stats *s) {
-    ts_text_add(out, "rows          %.2f %% hits, %s activations, %s precharges, %s refreshes\n",
-                100 * ts_fraction(s->row_hits, served(s)), ts_text_grouped(out->arena, s->activations),
-                ts_text_grouped(out->arena, s->precharges), ts_text_grouped(out->arena, s->refreshes));
-    ts_text_add(out, "reads         %s bursts, mean latency %.2f cycles, longest %s\n",
-                ts_text_grouped(out->arena, s->reads), ts_fraction(s->read_latency_sum, s->reads),
+    ts_text_add(out, "rows          %.2f %% hits, %s, %s, %s\n", 100 * ts_fraction(s->row_hits, served(s)),
+                ts_text_counted(out->arena, s->activations, "activation"),
+                ts_text_counted(out->arena, s->precharges, "precharge"),
+                ts_text_counted(out->arena, s->refreshes, "refresh"));
+    ts_text_add(out, "reads         %s, mean latency %.2f cycles, longest %s\n",
+                ts_text_counted(out->arena, s->reads, "burst"), ts_fraction(s->read_latency_sum, s->reads),
                 ts_text_grouped(out->arena, s->read_latency_max));
-    ts_text_add(out, "writes        %s bursts, %s turnarounds to reads, %s to writes\n",
-                ts_text_grouped(out->arena, s->writes), ts_text_grouped(out->arena, s->write_to_read),
+    ts_text_add(out, "writes        %s, %s to reads, %s to writes\n",
+                ts_text_counted(out->arena, s->writes, "burst"),
+                ts_text_counted(out->arena, s->write_to_read, "turnaround"),
                 ts_text_grouped(out->arena, s->read_to_write));
     if (s->forwarded + s->coalesced == 0) return;
-    ts_text_add(out, "              %s reads answered by queued writes, %s writes merged into them\n",
-                ts_text_grouped(out->arena, s->forwarded), ts_text_grouped(out->arena, s->coalesced));
+    ts_text_add(out, "              %s answered by queued writes, %s merged into them\n",
+                ts_text_counted(out->arena, s->forwarded, "read"),
+                ts_text_counted(out->arena, s->coalesced, "write"));
 }
 
 /* Of the time of all pseudo channels, the cycles of one on average: whole ones that add up to the run's. */

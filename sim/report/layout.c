@@ -187,8 +187,8 @@ static void add_pair(const ts_shape *shape, ts_text *out, const char *what, int6
 
 static void add_sizes(const ts_shape *shape, ts_text *out) {
     int space = shape->memory_space;
-    ts_text_add(out, "  %-14s %s, %d bits each\n", "element", ts_dtype_get(shape->dtype)->name,
-                shape->element_bits);
+    ts_text_add(out, "  %-14s %s, %s each\n", "element", ts_dtype_get(shape->dtype)->name,
+                ts_text_counted(out->arena, shape->element_bits, "bit"));
     add_pair(shape, out, "elements", ts_layout_element_count(shape->layout), shape->padded_elements);
     ts_text_add_char(out, '\n');
     add_pair(shape, out, "bytes", shape->unpadded_bytes, shape->bytes);

@@ -17,7 +17,8 @@ static void print_found(const ts_layout_question *q, ts_text *out) {
 /* What two shapes of the same map may still differ in. */
 void ts_report_layout_difference(const ts_shape *a, const ts_shape *b, const char *head, ts_text *out) {
     if (a->element_bits != b->element_bits)
-        ts_text_add(out, "%selements of %d and of %d bits\n", head, a->element_bits, b->element_bits);
+        ts_text_add(out, "%selements of %d and of %s\n", head, a->element_bits,
+                    ts_text_counted(out->arena, b->element_bits, "bit"));
     if (a->memory_space != b->memory_space)
         ts_text_add(out, "%smemory spaces %d and %d\n", head, a->memory_space, b->memory_space);
     if (a->element_bits == b->element_bits && a->storage_bytes != b->storage_bytes)

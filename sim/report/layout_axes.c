@@ -22,13 +22,15 @@ void ts_report_axes(const ts_layout *layout, ts_text *out) {
     }
     for (int i = 0; i < layout->replica_count; i++) {
         const ts_iter *replica = &layout->replicas[i];
-        ts_text_add(out, "  replica %d: %" PRId64 " copies, %" PRId64 " apart on %.40s\n", i, replica->extent,
-                    replica->stride, layout->axes[replica->axis].name);
+        ts_text_add(out, "  replica %d: %" PRId64 " %s, %" PRId64 " apart on %.40s\n", i, replica->extent,
+                    replica->extent == 1 ? "copy" : "copies", replica->stride,
+                    layout->axes[replica->axis].name);
     }
     const ts_swizzle *s = &layout->swizzle;
+    const char *bits = ts_text_counted(out->arena, s->bits, "bit");
     if (s->present)
-        ts_text_add(out, "  swizzle: %d bits from bit %d on, xor the %d bits %d %s\n", s->bits,
-                    s->keep + (s->outer ? s->shift : 0), s->bits, s->shift, s->outer ? "below" : "above");
+        ts_text_add(out, "  swizzle: %s from bit %d on, xor the %s %d %s\n", bits,
+                    s->keep + (s->outer ? s->shift : 0), bits, s->shift, s->outer ? "below" : "above");
     if (layout->function.forward != NULL) ts_text_add(out, "  no sum of digits: each element is computed\n");
 }
 

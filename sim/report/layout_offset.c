@@ -155,8 +155,8 @@ static void add_bytes_of(const ts_shape *shape, int64_t offset, ts_text *out) {
                     offset * bytes + bytes - 1);
     } else {
         int64_t bit = offset * shape->element_bits;
-        ts_text_add(out, "\n  %d bits from bit %" PRId64 " of byte %" PRId64 "\n", shape->element_bits,
-                    bit % 8, bit / 8);
+        ts_text_add(out, "\n  %s from bit %" PRId64 " of byte %" PRId64 "\n",
+                    ts_text_counted(out->arena, shape->element_bits, "bit"), bit % 8, bit / 8);
     }
 }
 

@@ -216,9 +216,8 @@ static void draw_share(drawing *d) {
     add_rectangle(d->out, MARGIN, TOP, used == 0 && percent < 100 ? 1 : used, HEIGHT);
     ts_text_add(d->out, "class=\"share\" fill=\"hsl(210,60%%,62%%)\"/>\n");
     ts_text_add(&text, "%.1f %% padding: ", percent);
-    ts_text_add(&text, "%s of %s bytes hold elements",
-                ts_text_grouped(d->out->arena, d->g.shape->unpadded_bytes),
-                ts_text_grouped(d->out->arena, d->g.shape->storage_bytes));
+    ts_text_add(&text, "%s of %s hold elements", ts_text_grouped(d->out->arena, d->g.shape->unpadded_bytes),
+                ts_text_counted(d->out->arena, d->g.shape->storage_bytes, "byte"));
     ts_text_add(d->out, "<text x=\"%d\" y=\"%d\" font-size=\"12\">%s</text>\n", MARGIN + SHARE_WIDTH + 10,
                 TOP + 11, text.bytes);
 }

@@ -158,8 +158,7 @@ static void add_others(listing *l, const body *b, const int *lines, int count) {
 
 /* A block of which nothing is in the program is one row. */
 static void add_block(listing *l, const body *b, int line, int lines) {
-    char note[32];
-    snprintf(note, sizeof note, "  .. %d line%s", lines, lines == 1 ? "" : "s");
+    const char *note = ts_text_format(l->arena, "  .. %s", ts_text_counted(l->arena, lines, "line"));
     add_row(l, &(row){NULL, b->source, line, b->depth, ' ', note});
 }
 

@@ -22,7 +22,7 @@ static void add_reasons(const listing *l, const ts_line_counts *counts, ts_text 
     int reasons[REPORT_REASONS], count = report_line_reasons(l->profile, counts, reasons);
     for (int i = 0; i < count; i++) {
         int64_t cycles = counts->stalls[reasons[i]];
-        ts_text_add(out, "%s%s cycles (%.1f %%) %s", i > 0 ? ", " : "", ts_text_grouped(out->arena, cycles),
+        ts_text_add(out, "%s%s (%.1f %%) %s", i > 0 ? ", " : "", ts_text_counted(out->arena, cycles, "cycle"),
                     100 * share(l->profile, cycles), ts_stall_get(reasons[i])->meaning);
     }
 }

@@ -146,7 +146,9 @@ static void add_loops(const listing *l) {
     ts_text_add(l->out, "%10s %5s %10s %10s %8s  %s\n", "own cycles", "%", "with inner", "turns", "a turn",
                 "lines");
     for (int i = 0; i < shown; i++) add_loop(l, &p->loops[i]);
-    if (p->loop_count > shown) ts_text_add(l->out, "%10s and %d others\n", "", p->loop_count - shown);
+    if (p->loop_count > shown)
+        ts_text_add(l->out, "%10s and %s\n", "",
+                    ts_text_counted(l->out->arena, p->loop_count - shown, "other"));
 }
 
 /* ---- The whole ---- */

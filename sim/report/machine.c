@@ -104,9 +104,9 @@ void ts_report_machine(const ts_machine *machine, ts_text *out) {
     ts_machine_print(out, machine);
     ts_text_add(out, "\n# What follows, for the chip:\n");
     add_rates(machine, out);
-    ts_text_add(out, "#   %d figures published, %d derived, %d assumed, %d without a source\n",
-                counts[TS_STATUS_PUBLISHED], counts[TS_STATUS_DERIVED], counts[TS_STATUS_ASSUMED],
-                counts[TS_STATUS_UNSTATED]);
+    ts_text_add(out, "#   %s published, %d derived, %d assumed, %d without a source\n",
+                ts_text_counted(out->arena, counts[TS_STATUS_PUBLISHED], "figure"), counts[TS_STATUS_DERIVED],
+                counts[TS_STATUS_ASSUMED], counts[TS_STATUS_UNSTATED]);
     ts_text_add(out, "#   machine_hash %016" PRIx64 "\n", machine->hash);
 }
 

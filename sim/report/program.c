@@ -53,8 +53,8 @@ void ts_report_live(const ts_program *program, const ts_target *target, ts_text 
     int bundles = program->code.bundle_count;
     chart c = {program, ts_program_live(scratch, program), bundles,
                bundles > COLUMNS ? (bundles + COLUMNS - 1) / COLUMNS : 1};
-    ts_text_add(out, "%d bundles, a column is %d; a register is live where its value is still read\n",
-                bundles, c.per_column);
+    ts_text_add(out, "%s, a column is %d; a register is live where its value is still read\n",
+                ts_text_counted(out->arena, bundles, "bundle"), c.per_column);
     add_kind(out, &c, TS_LIVE_SREGS, "sregs", 's', limits->sregs);
     add_kind(out, &c, TS_LIVE_VREGS, "vregs", 'v', limits->vregs);
     add_kind(out, &c, TS_LIVE_VMASKS, "vmasks", 'm', limits->vmasks);
@@ -74,8 +74,8 @@ static void add_tensor(ts_text *out, const ts_tensor *tensor) {
 static void add_space(ts_text *out, const ts_program *program, const ts_target *target, ts_space_kind space) {
     int64_t used = program->used_bytes[space], have = target->space_bytes[space];
     if (used == 0) return;
-    ts_text_add(out, "%s: %s of %s bytes used (%.2f %%), %s free\n", ts_space_text(space),
-                ts_text_grouped(out->arena, used), ts_text_grouped(out->arena, have),
+    ts_text_add(out, "%s: %s of %s used (%.2f %%), %s free\n", ts_space_text(space),
+                ts_text_grouped(out->arena, used), ts_text_counted(out->arena, have, "byte"),
                 100.0 * (double)used / (double)have, ts_text_grouped(out->arena, have - used));
     ts_text_add(out, "  %14s    %14s  %14s  %-8s %s\n", "first byte", "last byte", "bytes", "tensor",
                 "shape");

@@ -24,7 +24,7 @@ void ts_report_relayout(const ts_relayout_price_request *r, const ts_relayout_pr
     if (plan->kept_count < plan->op_count)
         ts_text_add(out, ", %d when those that are the same are merged", plan->kept_count);
     if (plan->scratch_sublanes > 0)
-        ts_text_add(out, "\nscratch    %" PRId64 " sublanes", plan->scratch_sublanes);
+        ts_text_add(out, "\nscratch    %s", ts_text_counted(out->arena, plan->scratch_sublanes, "sublane"));
     if (price->unpriced != NULL)
         ts_text_add(out, "\ncycles     not known: %s", price->unpriced);
     else

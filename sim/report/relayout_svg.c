@@ -114,8 +114,8 @@ static void add_side(drawing *d, int which) {
     d->shown = &d->sides[which];
     d->x = MARGIN + which * (VREG_WIDTH + BETWEEN), d->y = TITLE;
     picture_text(d->out, d->x, TITLE - 12, &(picture_font){NULL, "start", 13, true});
-    ts_text_add(d->out, "%s, %" PRId64 " vreg%s</text>\n", d->shown->title, d->shown->vregs,
-                d->shown->vregs == 1 ? "" : "s");
+    ts_text_add(d->out, "%s, %s</text>\n", d->shown->title,
+                ts_text_counted(d->out->arena, d->shown->vregs, "vreg"));
     for (int64_t i = 0; i < shown_of(d->shown); i++) add_vreg(d, i);
     if (d->shown->vregs <= MOST_SHOWN) return;
     picture_text(d->out, d->x, d->y + 12, &(picture_font){"soft", "start", 12, false});

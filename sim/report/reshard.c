@@ -86,9 +86,9 @@ static void add_links(ts_text *out, const ts_reshard_report *r) {
 static void add_proof(ts_text *out, const ts_reshard_report *r) {
     if (r->unproved) ts_text_add(out, "proof         none: %s\n", r->unproved);
     if (!r->proved || r->plan.count == 0) return;
-    ts_text_add(out, "proof         %s%s: %s bytes moved, all in place\n", r->proof.shape.bytes,
+    ts_text_add(out, "proof         %s%s: %s moved, all in place\n", r->proof.shape.bytes,
                 r->proof.shrunk ? ", with the same parts" : "",
-                ts_text_grouped(out->arena, r->proof.moved_bytes));
+                ts_text_counted(out->arena, r->proof.moved_bytes, "byte"));
 }
 
 void ts_report_reshard(const ts_reshard_report *r, ts_text *out) {

@@ -82,8 +82,8 @@ static void add_bound(const ts_run_result *result, ts_text *out) {
         ts_text_add(out, ", busy %.1f %% of the time\n           ", 100 * r->link_busy);
     }
     add_busy(r, out);
-    ts_text_add(out, "\n           %s cycles at least; the run took %.2f times that\n",
-                ts_text_grouped(out->arena, r->least_cycles),
+    ts_text_add(out, "\n           %s at least; the run took %.2f times that\n",
+                ts_text_counted(out->arena, r->least_cycles, "cycle"),
                 1 / (r->link >= 0 ? r->link_busy : r->busy[r->busiest]));
     if (r->bound == TS_BOUND_LATENCY) add_longest_stall(&result->chip, out);
 }

@@ -122,8 +122,11 @@ static void add_check(ts_text *out, const ts_run_result *result, int i) {
         ts_text_add(out, "FAILED: %s of ", ts_text_grouped(out->arena, (int64_t)check->failed));
     else
         ts_text_add(out, "passed: ");
-    ts_text_add(out, "%s elements", ts_text_grouped(out->arena, (int64_t)check->count));
-    ts_text_add(out, "%s, error at most ", check->failed > 0 ? " are wrong" : "");
+    ts_text_add(out, "%s", ts_text_counted(out->arena, (int64_t)check->count, "element"));
+    ts_text_add(out, "%s, error at most ",
+                check->failed == 0   ? ""
+                : check->failed == 1 ? " is wrong"
+                                     : " are wrong");
     if (absolute)
         ts_text_add(out, "%.4g absolute\n", check->max_abs);
     else if (check->max_ulp > 0 && !has_ulp(check->expected))
@@ -251,8 +254,8 @@ static void add_slots(ts_text *out, const ts_run_request *request, const ts_run_
 }
 
 static void add_transfers(ts_text *out, const int64_t *v) {
-    ts_text_add(out, "DMA        %s transfers, under way in %.1f %% of the cycles\n",
-                ts_text_grouped(out->arena, v[TS_COUNTER_TRANSFERS]),
+    ts_text_add(out, "DMA        %s, under way in %.1f %% of the cycles\n",
+                ts_text_counted(out->arena, v[TS_COUNTER_TRANSFERS], "transfer"),
                 ts_percent(v[TS_COUNTER_DMA_BUSY_CYCLES], v[TS_COUNTER_CYCLES]));
     if (v[TS_COUNTER_LEAST_TRANSFER_CYCLES] > 0) {
         ts_text_add(
@@ -282,13 +285,14 @@ static void add_traffic(ts_text *out, const ts_run_request *request, const ts_ru
                 ts_percent(v[TS_COUNTER_PADDING_BYTES], v[TS_COUNTER_MOVED_BYTES]));
     ts_text_add(out, "%.1f %% not asked for\n",
                 ts_percent(v[TS_COUNTER_WASTE_BYTES], v[TS_COUNTER_MOVED_BYTES]));
-    ts_text_add(out, "HBM        %s bytes read, ", ts_text_grouped(out->arena, v[TS_COUNTER_HBM_READ_BYTES]));
+    ts_text_add(out, "HBM        %s read, ",
+                ts_text_counted(out->arena, v[TS_COUNTER_HBM_READ_BYTES], "byte"));
     ts_text_add(out, "%s written: %.1f GB/s, %.1f %% of the peak; %.1f %% row hits\n",
                 ts_text_grouped(out->arena, v[TS_COUNTER_HBM_WRITTEN_BYTES]), roofline->hbm_rate / 1e9,
                 100.0 * roofline->busy[TS_UNIT_HBM], ts_percent(v[TS_COUNTER_HBM_ROW_HITS], bursts));
     if (roofline->pin_bytes < roofline->hbm_bytes)
-        ts_text_add(out, "           %s bytes of them are answered by its queues, without the pins\n",
-                    ts_text_grouped(out->arena, roofline->hbm_bytes - roofline->pin_bytes));
+        ts_text_add(out, "           %s of them are answered by its queues, without the pins\n",
+                    ts_text_counted(out->arena, roofline->hbm_bytes - roofline->pin_bytes, "byte"));
 }
 
 static void add_sanitizer(ts_text *out, const ts_run_request *request, const ts_run_result *result) {
@@ -300,7 +304,7 @@ static void add_sanitizer(ts_text *out, const ts_run_request *request, const ts_
     if (request->check && found == 0)
         ts_text_add(out, "sanitizer  clean: %s\n", what);
     else if (request->check)
-        ts_text_add(out, "sanitizer  %d finding%s: %s\n", found, found == 1 ? "" : "s", what);
+        ts_text_add(out, "sanitizer  %s: %s\n", ts_text_counted(out->arena, found, "finding"), what);
 }
 
 void ts_report_run(const ts_run_request *request, const ts_run_result *result, ts_text *out) {

@@ -50,7 +50,7 @@ static void add_facts(const ts_run_request *request, const ts_run_result *result
         {"HBM, of its peak",
          ts_text_format(arena, "%.1f GB/s, %.1f %%", r->hbm_rate / 1e9, 100 * r->busy[TS_UNIT_HBM])},
         {"bound by", bound_text(arena, r)},
-        {"at least", ts_text_format(arena, "%s cycles", ts_text_grouped(arena, r->least_cycles))},
+        {"at least", ts_text_counted(arena, r->least_cycles, "cycle")},
         {"checks", checks_text(arena, request, result)}};
     page_facts(p, facts, sizeof facts / sizeof *facts);
 }
@@ -110,7 +110,8 @@ static void add_cycles(const ts_run_result *result, page *p) {
     for (int i = 0; i < chip->core_count; i++) {
         const char *what = ts_text_format(p->out->arena, "Cycles of core %d by reason", i);
         if (chip->core_count > 1)
-            page_paragraph(p, "core %d: %s cycles", i, ts_text_grouped(p->out->arena, chip->cores[i].cycles));
+            page_paragraph(p, "core %d: %s", i,
+                           ts_text_counted(p->out->arena, chip->cores[i].cycles, "cycle"));
         make_parts(p->out->arena, sums, &chip->cores[i], parts);
         page_bar(p, what, parts, REASONS);
     }

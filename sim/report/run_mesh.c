@@ -39,15 +39,15 @@ void report_run_mesh(const ts_run_request *request, const ts_run_mesh *m, ts_tex
     ts_text_add(out, "mesh       ");
     for (int i = 0; i < mesh->axis_count; i++)
         ts_text_add(out, "%s%s=%" PRId64, i ? ", " : "", mesh->axes[i].name, mesh->axes[i].extent);
-    ts_text_add(out,
-                ": %" PRId64 " devices; %" PRId64 " of %" PRId64 " links are used, for %s bytes in all\n",
-                mesh->device_count, sums.used, sums.there, ts_text_grouped(out->arena, sums.bytes));
+    ts_text_add(out, ": %s; %" PRId64 " of %" PRId64 " links are used, for %s in all\n",
+                ts_text_counted(out->arena, mesh->device_count, "device"), sums.used, sums.there,
+                ts_text_counted(out->arena, sums.bytes, "byte"));
     if (sums.busiest >= 0) {
         const ts_run_link *link = &m->links[sums.busiest];
         ts_text_add(out, "           busiest link ");
         ts_mesh_print_link(out, mesh, sums.busiest);
-        ts_text_add(out, ": %s bytes, in use %.1f %% of the time\n", ts_text_grouped(out->arena, link->bytes),
-                    busy_percent(request, m, link));
+        ts_text_add(out, ": %s, in use %.1f %% of the time\n",
+                    ts_text_counted(out->arena, link->bytes, "byte"), busy_percent(request, m, link));
     }
     ts_text_add(out, "devices    device %" PRId64 " ends last, in cycle %s, and is told of below\n",
                 m->slowest, ts_text_grouped(out->arena, m->chips[m->slowest].cycles));

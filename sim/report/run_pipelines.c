@@ -8,13 +8,13 @@ void report_run_pipelines(const ts_program *program, ts_text *out) {
         const ts_program_pipeline *p = &program->pipelines[i];
         ts_text_add(out, "%-10s ", i == 0 ? "pipelines" : "");
         if (program->includes) ts_text_add(out, "%s:", ts_text_one_line(out->arena, p->source->name));
-        ts_text_add(out,
-                    "%d: %d iteration%s in %lld cycles, %d under way; slot bound %lld, critical path %lld\n",
-                    p->line, p->iterations, p->iterations > 1 ? "s" : "", (long long)p->cycles,
+        ts_text_add(out, "%d: %s in %lld cycles, %d under way; slot bound %lld, critical path %lld\n",
+                    p->line, ts_text_counted(out->arena, p->iterations, "iteration"), (long long)p->cycles,
                     p->iterations * p->stages, (long long)p->slot_cycles, (long long)p->path_cycles);
     }
     if (program->pipeline_count > SHOWN)
-        ts_text_add(out, "           %d others\n", program->pipeline_count - SHOWN);
+        ts_text_add(out, "           %s\n",
+                    ts_text_counted(out->arena, program->pipeline_count - SHOWN, "other"));
 }
 
 void report_run_pipelines_json(const ts_program *program, ts_json *json) {

@@ -86,10 +86,9 @@ static void add_panel(ts_text *out, const ts_validation *v, const ts_validated_g
                 at / COLUMNS * (PANEL + GAP) + TOP + 28);
     ts_text_add(out, "<text font-size=\"13\" font-weight=\"bold\" x=\"0\" y=\"-20\">%s</text>",
                 g->group->name);
-    ts_text_add(
-        out,
-        "<text class=\"soft\" x=\"0\" y=\"-6\">median error %.1f %%, roofline %.1f %%, %d row%s</text>\n",
-        g->model.median, g->roofline.median, g->modelled, g->modelled == 1 ? "" : "s");
+    ts_text_add(out,
+                "<text class=\"soft\" x=\"0\" y=\"-6\">median error %.1f %%, roofline %.1f %%, %s</text>\n",
+                g->model.median, g->roofline.median, ts_text_counted(out->arena, g->modelled, "row"));
     add_axes(out, d);
     add_points(out, v, g, d);
     ts_text_add(out, "</g>\n");

@@ -24,7 +24,7 @@ void ts_report_mesh_lines(const ts_mesh *mesh, ts_text *out) {
     ts_text_add(out, "mesh          ");
     for (int i = 0; i < mesh->axis_count; i++)
         ts_text_add(out, "%s%s=%" PRId64, i ? ", " : "", mesh->axes[i].name, mesh->axes[i].extent);
-    ts_text_add(out, ": %" PRId64 " device%s of %s\n", mesh->device_count, mesh->device_count == 1 ? "" : "s",
+    ts_text_add(out, ": %s of %s\n", ts_text_counted(out->arena, mesh->device_count, "device"),
                 mesh->machine->title);
     ts_text_add(out, "links         chips ");
     ts_report_dims(mesh, out);

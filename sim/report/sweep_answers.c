@@ -26,8 +26,8 @@ void ts_report_sensitivity(const ts_sweep_sensitivity_view *view, ts_text *out) 
     int count = with_effect(view);
     ts_text_add(out, "study      %s: %s\n", ts_text_one_line(out->arena, view->view->study),
                 ts_text_one_line(out->arena, view->view->table->study->title));
-    ts_text_add(out, "%s against %d figures of the machine, each at half and at twice its value\n\n",
-                view->column, view->changes->count);
+    ts_text_add(out, "%s against %s of the machine, each at half and at twice its value\n\n", view->column,
+                ts_text_counted(out->arena, view->changes->count, "figure"));
     ts_text_add(out, "%-*s %*s %10s %10s %10s\n", FIELD, "figure", VALUE, "is", "elasticity", "at half",
                 "at twice");
     for (int i = 0; i < count && i < view->view->rows; i++) {
@@ -98,7 +98,7 @@ void ts_report_sweep_diff(const ts_sweep_diff_view *view, ts_text *out) {
     ts_text_add(out, "points     %lld in both: %lld differ; %lld only before, %lld only after",
                 (long long)d->both, (long long)d->change_count, (long long)d->only_before,
                 (long long)d->only_after);
-    if (d->older > 0) ts_text_add(out, "; %lld older rows left out", (long long)d->older);
+    if (d->older > 0) ts_text_add(out, "; %s left out", ts_text_counted(out->arena, d->older, "older row"));
     ts_text_add(out, "\nworst      ");
     ts_report_sweep_worst(d, out);
     ts_text_add_char(out, '\n');

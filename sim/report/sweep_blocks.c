@@ -56,7 +56,8 @@ static void add_timed(const ts_blocks_view *view, ts_text *out) {
         ts_text_end_line(out, begin, row->values[TS_SWEEP_LIMITER_COLUMN].text);
     }
     if (count > view->rows)
-        ts_text_add(out, "and %lld slower ones; --all lists them\n", (long long)(count - view->rows));
+        ts_text_add(out, "and %s; --all lists them\n",
+                    ts_text_counted(out->arena, count - view->rows, "slower one"));
 }
 
 static void add_errors(const ts_blocks_view *view, ts_sweep_class class, const char *title, ts_text *out) {

@@ -55,8 +55,9 @@ void report_unfinished(const ts_sweep_row *rows, int64_t count, ts_text *out) {
     int64_t unfinished = 0;
     for (int64_t i = 0; i < count; i++) unfinished += rows[i].values[TS_SWEEP_UNFINISHED_COLUMN].integer;
     if (unfinished > 0)
-        ts_text_add(out, "warning: %lld of %lld end while transfers are under way: their time is left out\n",
-                    (long long)unfinished, (long long)count);
+        ts_text_add(out,
+                    "warning: %lld of %lld end%s while transfers are under way: their time is left out\n",
+                    (long long)unfinished, (long long)count, unfinished == 1 ? "s" : "");
 }
 
 static void add_run(const ts_sweep_row *row, double best, size_t begin, ts_text *out) {

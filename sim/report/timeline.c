@@ -304,13 +304,12 @@ void ts_report_timeline_notes(const ts_timeline *t, ts_text *out) {
                     ts_text_grouped(out->arena, t->from), ts_text_grouped(out->arena, t->cycles));
     if (t->sampled_from >= 0)
         ts_text_add(out,
-                    "from cycle %s on, events are drawn in one of 2 windows of %s cycles, later one of up to "
+                    "from cycle %s on, events are drawn in one of 2 windows of %s, later one of up to "
                     "%s, and are summed up in the others\n",
                     ts_text_grouped(out->arena, t->sampled_from),
-                    ts_text_grouped(out->arena, TS_TIMELINE_WINDOW),
+                    ts_text_counted(out->arena, TS_TIMELINE_WINDOW, "cycle"),
                     ts_text_grouped(out->arena, (int64_t)1 << t->thinned));
     if (t->recalled > 0)
-        ts_text_add(
-            out, "the time of %s transfers is recalled, and HBM does not show them; --exact simulates all\n",
-            ts_text_grouped(out->arena, t->recalled));
+        ts_text_add(out, "the time of %s is recalled, and HBM does not show them; --exact simulates all\n",
+                    ts_text_counted(out->arena, t->recalled, "transfer"));
 }

@@ -44,8 +44,8 @@ static void add_cannot(ts_text *out, ts_dma_kind kind, const char *status) {
 
 static void add_slower(ts_text *out, const ts_core_program *by) {
     if (by->slower)
-        ts_text_add(out, ", and %s takes %s cycles\n", by->slower,
-                    ts_text_grouped(out->arena, by->slower_cycles));
+        ts_text_add(out, ", and %s takes %s\n", by->slower,
+                    ts_text_counted(out->arena, by->slower_cycles, "cycle"));
     else
         ts_text_add(out, ", nor does a program\n");
 }
@@ -65,10 +65,8 @@ static void add_plan(ts_text *out, const ts_transfer_study *s) {
         ts_text_add(out, ", element by element: %s\n", plan->why_gather);
         return;
     }
-    ts_text_add(out, ": %s box%s, ", ts_text_grouped(out->arena, plan->box_count),
-                plan->box_count == 1 ? "" : "es");
-    ts_text_add(out, "%s descriptor%s\n", ts_text_grouped(out->arena, s->cost.transfer.descriptors),
-                s->cost.transfer.descriptors == 1 ? "" : "s");
+    ts_text_add(out, ": %s, ", ts_text_counted(out->arena, plan->box_count, "box"));
+    ts_text_add(out, "%s\n", ts_text_counted(out->arena, s->cost.transfer.descriptors, "descriptor"));
     if (kind == s->cost.transfer.kind) return;
     ts_text_add(out, "              ");
     add_cannot(out, kind, s->by.status);
@@ -134,9 +132,10 @@ static void add_bytes(ts_text *out, const ts_dma_result *r) {
                 ts_text_grouped(out->arena, r->src_bytes + r->dst_bytes),
                 ts_text_grouped(out->arena, r->padding_bytes), ts_text_grouped(out->arena, r->waste_bytes));
     if (r->rmw_lines > 0) {
-        ts_text_add(
-            out, "              %s accesses are read-modify-writes: they share a word with other elements\n",
-            ts_text_grouped(out->arena, r->rmw_lines));
+        ts_text_add(out, "              %s %s a word with other elements\n",
+                    ts_text_counted(out->arena, r->rmw_lines, "access"),
+                    r->rmw_lines == 1 ? "is a read-modify-write: it shares"
+                                      : "are read-modify-writes: they share");
     }
 }
 
@@ -168,11 +167,11 @@ void report_add_limiters_json(ts_json *json, const ts_hbm_stats *hbm) {
 static void add_hbm(ts_text *out, const ts_hbm_stats *hbm) {
     int64_t bursts = hbm->reads + hbm->writes;
     if (bursts == 0) return;
-    ts_text_add(out, "HBM           %s bursts, %.1f %% row hits, %s activations, ",
-                ts_text_grouped(out->arena, bursts), 100.0 * (double)hbm->row_hits / (double)bursts,
-                ts_text_grouped(out->arena, hbm->activations));
-    ts_text_add(out, "%s turnarounds\n",
-                ts_text_grouped(out->arena, hbm->read_to_write + hbm->write_to_read));
+    ts_text_add(out, "HBM           %s, %.1f %% row hits, %s, ", ts_text_counted(out->arena, bursts, "burst"),
+                100.0 * (double)hbm->row_hits / (double)bursts,
+                ts_text_counted(out->arena, hbm->activations, "activation"));
+    ts_text_add(out, "%s\n",
+                ts_text_counted(out->arena, hbm->read_to_write + hbm->write_to_read, "turnaround"));
     if (answered_bursts(hbm) > 0)
         ts_text_add(out, "              %s of the bursts are answered by its queues, without the pins\n",
                     ts_text_grouped(out->arena, answered_bursts(hbm)));
@@ -180,8 +179,8 @@ static void add_hbm(ts_text *out, const ts_hbm_stats *hbm) {
 }
 
 static void add_time(ts_text *out, const ts_transfer_study *s) {
-    ts_text_add(out, "time          %s%s cycles, %.3f us, %.1f GB/s useful", s->cost.estimated ? "~" : "",
-                ts_text_grouped(out->arena, s->cost.cycles),
+    ts_text_add(out, "time          %s%s, %.3f us, %.1f GB/s useful", s->cost.estimated ? "~" : "",
+                ts_text_counted(out->arena, s->cost.cycles, "cycle"),
                 ts_machine_microseconds(s->machine, s->cost.cycles), report_gb_per_second(s));
     if (s->cost.memory_cycles > 0) ts_text_add(out, ", %.1f %% of HBM's peak", report_peak_share(s));
     ts_text_add(out, "\n");
@@ -214,13 +213,15 @@ static void add_limit(ts_text *out, const ts_transfer_study *s) {
            bursts = (double)(cost->hbm.reads + cost->hbm.writes);
     add_limiter(out, s);
     if (cost->limit == TS_DMA_LIMIT_ENGINE)
-        ts_text_add(out, ": %d bytes a cycle, busy %.1f %%", s->machine->dma.bytes_per_cycle[r->kind],
+        ts_text_add(out, ": %s a cycle, busy %.1f %%",
+                    ts_text_counted(out->arena, s->machine->dma.bytes_per_cycle[r->kind], "byte"),
                     100.0 * (double)cost->engine_cycles / (double)cost->cycles);
     if (cost->limit == TS_DMA_LIMIT_READS)
-        ts_text_add(out, ": %d bytes a cycle", s->machine->dma.read_bytes_per_cycle);
+        ts_text_add(out, ": %s a cycle",
+                    ts_text_counted(out->arena, s->machine->dma.read_bytes_per_cycle, "byte"));
     if (cost->limit == TS_DMA_LIMIT_PARTITIONS)
-        ts_text_add(out, ": %d bytes a cycle for each that is reached",
-                    s->machine->dma.partition_bytes_per_cycle);
+        ts_text_add(out, ": %s a cycle for each that is reached",
+                    ts_text_counted(out->arena, s->machine->dma.partition_bytes_per_cycle, "byte"));
     if (cost->limit == TS_DMA_LIMIT_WASTE)
         ts_text_add(out, ": %.1f %% of the bytes moved are unused", 100.0 * (double)r->waste_bytes / moved);
     if (cost->limit == TS_DMA_LIMIT_PADDING)
@@ -256,8 +257,9 @@ void report_add_boxes(const ts_plan *plan, ts_text *out) {
     for (int64_t n = 0; n < shown; n++) {
         ts_plan_box box;
         ts_plan_get_box(plan, n, &box);
-        ts_text_add(out, "%3lld: %lld elements from bit %lld to bit %lld\n", (long long)n,
-                    (long long)box.elements, (long long)box.src_bits, (long long)box.dst_bits);
+        ts_text_add(out, "%3lld: %lld element%s from bit %lld to bit %lld\n", (long long)n,
+                    (long long)box.elements, box.elements == 1 ? "" : "s", (long long)box.src_bits,
+                    (long long)box.dst_bits);
         for (int i = 0; i < box.loop_count; i++) {
             ts_text_add(out, "       %*sfor %lld: src += %lld, dst += %lld\n", 2 * i, "",
                         (long long)box.loops[i].extent, (long long)box.loops[i].src_bits,
@@ -278,8 +280,8 @@ static void add_others(ts_text *out, const ts_transfer_study *s, const ts_transf
     }
     if (percent > -0.05) ts_text_add(out, "has no cheaper one; next ");
     ts_shape_print(best->shape, out);
-    ts_text_add(out, ": %s%s cycles, ", best->estimated ? "~" : "",
-                ts_text_grouped(out->arena, best->cycles));
+    ts_text_add(out, ": %s%s, ", best->estimated ? "~" : "",
+                ts_text_counted(out->arena, best->cycles, "cycle"));
     if (percent > -0.05 && percent < 0.05)
         ts_text_add(out, "the same\n");
     else

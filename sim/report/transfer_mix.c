@@ -53,12 +53,12 @@ void ts_report_transfer_mix(const ts_transfer_mix *m, ts_text *out) {
     ts_text_add(out, "\ntogether      %s us, %.2f times one after the other (%.3f us)\n",
                 about(out->arena, m->mix.estimated, us_of(m, m->mix.cycles)),
                 ts_fraction(m->mix.cycles, m->one_after_other), us_of(m, m->one_after_other));
-    ts_text_add(out, "floor         %.3f us: the HBM at its peak, for the %s bytes of all; %.2f times that\n",
-                us_of(m, m->mix.memory_cycles), ts_text_grouped(out->arena, m->mix.pin_bytes),
+    ts_text_add(out, "floor         %.3f us: the HBM at its peak, for the %s of all; %.2f times that\n",
+                us_of(m, m->mix.memory_cycles), ts_text_counted(out->arena, m->mix.pin_bytes, "byte"),
                 ts_fraction(m->mix.cycles, m->mix.memory_cycles));
     if (m->mix.pin_bytes < m->mix.moved_bytes)
-        ts_text_add(out, "              and %s bytes that its queues answer, without the pins\n",
-                    ts_text_grouped(out->arena, m->mix.moved_bytes - m->mix.pin_bytes));
+        ts_text_add(out, "              and %s that its queues answer, without the pins\n",
+                    ts_text_counted(out->arena, m->mix.moved_bytes - m->mix.pin_bytes, "byte"));
     ts_text_add(out, "engine        %.3f us, at its rates\n", us_of(m, m->mix.engine_cycles));
     if (m->mix.moved_bytes > 0) report_add_limiters(out, "HBM           ", &m->mix.hbm);
 }

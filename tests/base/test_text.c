@@ -266,6 +266,29 @@ static void grouped_digits(void **state) {
     ts_arena_free(arena);
 }
 
+static void counts_with_their_nouns(void **state) {
+    static const struct {
+        int64_t count;
+        const char *noun, *text;
+    } rows[] = {
+        {0, "byte", "0 bytes"},
+        {1, "byte", "1 byte"},
+        {2, "byte", "2 bytes"},
+        {-1, "byte", "-1 bytes"},
+        {1234, "miss", "1,234 misses"},
+        {1, "miss", "1 miss"},
+        {2, "box", "2 boxes"},
+        {2, "refresh", "2 refreshes"},
+        {2, "match", "2 matches"},
+        {2, "depth", "2 depths"},
+        {1, "more shape", "1 more shape"},
+    };
+    ts_arena *arena = ts_arena_new();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_string_equal(ts_text_counted(arena, rows[i].count, rows[i].noun), rows[i].text);
+    ts_arena_free(arena);
+}
+
 static void formatted(void **state) {
     ts_arena *arena = ts_arena_new();
     assert_string_equal(ts_text_format(arena, "%s=%d", "a", 5), "a=5");
@@ -457,6 +480,7 @@ int main(void) {
         cmocka_unit_test(integers),
         cmocka_unit_test(command_line_integers),
         cmocka_unit_test(grouped_digits),
+        cmocka_unit_test(counts_with_their_nouns),
         cmocka_unit_test(formatted),
         cmocka_unit_test(wrapped_lines),
         cmocka_unit_test(utf8),

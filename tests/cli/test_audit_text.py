@@ -315,7 +315,7 @@ def branches_of_conditionals():
             assert {m["in_branch"] for m in found if m["opcode"] == "transpose"} == {branch}, (name, form, found)
     text = called("g", "h", entry=taken)
     out = subprocess.run([TOOL, "audit", "-"], input=text.encode(), capture_output=True).stdout.decode()
-    assert ", in a branch" in " ".join(out.split()) and " moves in branches: all count, but a conditional runs one" in out, out
+    assert ", in a branch" in " ".join(out.split()) and " 1 move in branches: all count, but a conditional runs one" in out, out
 
 
 @test
@@ -328,7 +328,7 @@ def loops_that_do_not_say():
     assert runs(loop(compare(7), add(1), constant(0), attributes=STATED.replace(":", ": "))) == 7
     text = loop(compare(10), add(1), f"  %z = {S} parameter(1)\n")
     out = subprocess.run([TOOL, "audit", "-"], input=text.encode(), capture_output=True).stdout.decode()
-    assert "in a loop of unknown length" in " ".join(out.split()) and "1 moves are in loops whose rounds are not known: counted once" in out, out
+    assert "in a loop of unknown length" in " ".join(out.split()) and "1 move is in a loop whose rounds are not known: counted once" in out, out
     result = audit(loop(compare(10), add(1), constant(0), attributes=STATED))
     assert result["not_understood"][0]["kind"] == "a loop whose condition says another number than known_trip_count"
 

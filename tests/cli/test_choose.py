@@ -95,7 +95,7 @@ def what_points_of_a_grid_leave_is_said():
         program = Path(folder, "a.tsim")
         program.write_text(".param N = 1\n" + UNFINISHED % "        delay N")
         for words, rows in ((["choose", program, "--block", "N=2,400000"], "candidates"), (["run", program, "-D", "N=2,400000"], "runs")):
-            assert "\nwarning: 1 of 2 end while transfers are under way: " in expect(words), words
+            assert "\nwarning: 1 of 2 ends while transfers are under way: " in expect(words), words
             found = json.loads(expect([*words, "--json"]))[rows]
             assert [row["unfinished"] for row in found] == [True, False], found
 

@@ -107,7 +107,7 @@ def text_says_what_bounds_it():
     assert one.endswith("roofline   vpu f32: 1,024 FLOP = 1.536 TFLOP/s, 25.0 % of the peak of 6.144 TFLOP/s\n"
                         "           no bytes of HBM: the peak is the roof\n"
                         "bound by   compute: issue is busy 100.0 % of the time, valu 25.0 %\n"
-                        "           1 cycles at least; the run took 1.00 times that\n"), one
+                        "           1 cycle at least; the run took 1.00 times that\n"), one
 
 
 @test

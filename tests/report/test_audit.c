@@ -141,7 +141,7 @@ static void what_is_saved(void **state) {
 static void nothing_at_all(void **state) {
     a = small_audit_empty(arena);
     a->result.sum.widened_bytes = 1;
-    assert_holds(text_of(9), "           1 bytes of it are elements stored wider");
+    assert_holds(text_of(9), "           1 byte of it is of elements stored wider");
     a->result.sum.widened_bytes = 0;
     assert_string_equal(
         text_of(9),
@@ -228,10 +228,10 @@ static void padded_shapes(void **state) {
                         "                 2       4.0K       4.0K       1.0x  f32[8,128]{d}\n" BLANKS
                         "none; c.1, line 11\n" BUFFERS_LEFT_OUT);
     a->result.buffers_left_out = 1;
-    assert_holds(text_of(3), "        1 buffers with less");
+    assert_holds(text_of(3), "        1 buffer with less");
     a->result.buffers_left_out = 0;
     assert_string_equal(section(1, "padding"),
-                        CLASSES CLASS_0 "        and 1 more shapes with padding; --all lists them\n");
+                        CLASSES CLASS_0 "        and 1 more shape with padding; --all lists them\n");
     a->result.class_count = 1;
     assert_string_equal(section(1, "padding"), CLASSES CLASS_0);
     a->result.classes = &a->classes[2];
@@ -285,7 +285,7 @@ static void moves_by_time(void **state) {
     assert_string_equal(moves(INT_MAX), MOVES MOVE_0 MOVE_1 MOVE_2 MOVE_3 MOVE_4 MOVES_LEFT_OUT);
     assert_string_equal(moves(4), MOVES MOVE_0 MOVE_1 MOVE_2 MOVE_3 MOVES_LEFT_OUT);
     a->result.moves_left_out = 1;
-    assert_holds(text_of(4), "        1 smaller moves");
+    assert_holds(text_of(4), "        1 smaller move is not");
     a->result.moves_left_out = 0;
     assert_string_equal(moves(2),
                         MOVES MOVE_0 MOVE_1 "        and 2 more kinds of moves; --all lists them\n");
@@ -301,7 +301,7 @@ static const char *sums_of_moves(void) {
     "in all     ~9.250 us; fused ones at most 0.500 us more (<); free: 1,001 bitcasts, 1,002 others\n"
 #define SCALED                                                                                               \
     "           1,003 layouts are priced by their plans, the largest;\n"                                     \
-    "           1 smaller moves as the nearest of their kind (~)\n"
+    "           1 smaller move as the nearest of its kind (~)\n"
 #define ENDLESS "           2 moves are in loops whose rounds are not known: counted once\n"
 
 /* Of branches only what is priced, and not fused. */
@@ -309,7 +309,7 @@ static void sums_of_all_moves(void **state) {
     a = small_audit_new(arena);
     assert_string_equal(
         sums_of_moves(), IN_ALL SCALED ENDLESS
-        "           0.250 us of it are 1 moves in branches: all count, but a conditional runs "
+        "           0.250 us of it are 1 move in branches: all count, but a conditional runs "
         "one\n"
         "           2.5 us of it are 2 collectives between chips\n"
         "not priced: 1,007 collectives\n");
@@ -317,7 +317,7 @@ static void sums_of_all_moves(void **state) {
     a->groups[3].total_microseconds = 100;
     assert_holds(sums_of_moves(), "           9.250 us of it are 3 moves in branches");
     a->groups[3].first.trips_unknown = false;
-    assert_holds(sums_of_moves(), "           1 moves are in loops");
+    assert_holds(sums_of_moves(), "           1 move is in a loop");
     a->groups[1].first.count = 5;
     assert_holds(sums_of_moves(), "           5 moves are in loops");
     a->result.group_count = 0;
@@ -325,7 +325,7 @@ static void sums_of_all_moves(void **state) {
     a->result.collectives = 2;
     assert_string_equal(sums_of_moves(), IN_ALL "           2.5 us of it are 2 collectives between chips\n");
     a->result.collectives_priced = 1;
-    assert_holds(sums_of_moves(), "of it are 1 collectives between chips\nnot priced: 1 collectives\n");
+    assert_holds(sums_of_moves(), "of it are 1 collective between chips\nnot priced: 1 collective\n");
     a->result.collectives_priced = 0;
     assert_string_equal(sums_of_moves(),
                         IN_ALL "not priced: 2 collectives; --mesh says between which devices\n");

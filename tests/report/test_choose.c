@@ -99,7 +99,7 @@ static void heads_say_what_was_asked(void **state) {
     r.unfit = 1;
     r.cut = 0;
     assert_holds(text_of(9),
-                 HEAD "layouts    1,234: 1,003 priced by running the model, 0 cut, 1 do not fit in its "
+                 HEAD "layouts    1,234: 1,003 priced by running the model, 0 cut, 1 does not fit in its "
                       "memory\n\n");
     r.unfit = 0;
     r.cut = 1;

@@ -323,7 +323,7 @@ static void long_tensors_are_counted(void **state) {
         int64_t rows;
         const char *end;
     } cases[] = {{16, "[15,0]          0\n"},
-                 {17, "[15,0]          0\nand 1 more rows\n"},
+                 {17, "[15,0]          0\nand 1 more row\n"},
                  {1200, "[15,0]          0\nand 1,184 more rows\n"}};
     for (int i = 0; i < 3; i++) {
         ts_host_array array;

@@ -97,7 +97,7 @@ static void findings_as_text(void **state) {
         out.bytes, "a.tsim:2:3: fault at cycle 1234: a; it was lost by 2,000 cycles; 1,500 times in all "
                    "[read_race]\n  vst x, v0\n  ^\n"
                    "a.tsim:1:1: note: b\nnop\n^\n"
-                   "a.tsim:2:3: fault at cycle 7: c; it was won by 1 cycles [read_race]\n  vst x, v0\n  ^\n"
+                   "a.tsim:2:3: fault at cycle 7: c; it was won by 1 cycle [read_race]\n  vst x, v0\n  ^\n"
                    "warning at cycle 9: d; 2 times in all [input_overwritten]\n"
                    "a.tsim:1:2: note: see here\nnop\n ^\n"
                    "and 2 more\n");

@@ -85,7 +85,7 @@ static void two_databases(void **state) {
     ts_text_clear(&out);
     ts_report_sweep_diff(&view, &out);
     assert_string_equal(out.bytes,
-                        HEAD "; 1 older rows left out\nworst      cycles was 0, and is no longer; 1 no "
+                        HEAD "; 1 older row left out\nworst      cycles was 0, and is no longer; 1 no "
                              "longer ok\n" ONE TWO "\nand 1 more: --rows N, --all\n");
     diff.measured = 0;
     ts_text_clear(&out);
@@ -295,7 +295,7 @@ static void rankings_of_blocks(void **state) {
                "\nwhat does not fit\n      x       8 bcdefghijk  why\n"
                "\nwhat has another error\n      x 1000000          a  why\n");
     assert_holds(blocks_of(&blocks, 1),
-                 COLUMNS BEST "and 1 slower ones; --all lists them\n\nwhat does not fit\n");
+                 COLUMNS BEST "and 1 slower one; --all lists them\n\nwhat does not fit\n");
     assert_true(ts_text_ends(blocks_of(&blocks, 0),
                              "\nwhat does not fit\nand 1 more; --all lists them\n"
                              "\nwhat has another error\nand 1 more; --all lists them\n"));

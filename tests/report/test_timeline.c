@@ -253,7 +253,7 @@ static void what_is_left_out(void **state) {
     timeline.sampled_from = -1;
     timeline.recalled = 1;
     assert_string_equal(notes(),
-                        "the time of 1 transfers is recalled, and HBM does not show them; --exact simulates "
+                        "the time of 1 transfer is recalled, and HBM does not show them; --exact simulates "
                         "all\n");
 }
 

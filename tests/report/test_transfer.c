@@ -105,7 +105,7 @@ static void what_hbm_did(void **state) {
     study.cost.estimated = true;
     assert_holds(
         text_of(TS_TRANSFER_COST),
-        "burst waste 2,500\n              1 accesses are read-modify-writes: they share a word with other "
+        "burst waste 2,500\n              1 access is a read-modify-write: it shares a word with other "
         "elements\n");
     assert_holds(text_of(TS_TRANSFER_COST),
                  "turnarounds\n              250 of the bursts are answered by its queues, without the pins\n"
