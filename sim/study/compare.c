@@ -189,33 +189,72 @@ static const cJSON **matches_of(ts_arena *arena, const candidates *all, candidat
     return matches;
 }
 
-static void set_path(comparer *c, size_t length, bool in_list, const char *name, int position) {
-    c->path.length = length;
-    c->path.bytes[length] = '\0';
-    if (in_list && name)
-        ts_text_add(&c->path, "[%s]", ts_text_cut(c->arena, name, NAME));
-    else if (in_list)
-        ts_text_add(&c->path, "[%d]", position);
-    else
-        ts_text_add(&c->path, "%s%s", length > 0 ? "." : "", name);
-    if (length == 0) c->section = c->path.length;
+static void compare(comparer *c, const cJSON *before, const cJSON *after);
+
+/* A value of either report, or of both. */
+typedef struct {
+    const cJSON *before, *after;
+    const char *name; /* NULL: of a list, without a name */
+    int at;           /* in its report */
+    int number;       /* of those of the name as a path has it, from 1 */
+} pair;
+
+static int compare_names(const void *a, const void *b) {
+    const pair *one = *(const pair *const *)a, *other = *(const pair *const *)b;
+    int order = strcmp(one->name ? one->name : "", other->name ? other->name : "");
+    return order != 0 ? order : (one > other) - (one < other);
 }
 
-static void compare(comparer *c, const cJSON *before, const cJSON *after);
+static void number_names(ts_arena *arena, pair *pairs, int count) {
+    pair **sorted = TS_NEW_ARRAY(arena, pair *, count);
+    for (int i = 0; i < count; i++) sorted[i] = &pairs[i];
+    qsort(sorted, (size_t)count, sizeof *sorted, compare_names);
+    for (int i = 0; i < count; i++) {
+        const pair *last = i > 0 ? sorted[i - 1] : NULL;
+        bool again = last && last->name && sorted[i]->name && strcmp(last->name, sorted[i]->name) == 0;
+        sorted[i]->number = again ? last->number + 1 : 1;
+    }
+}
+
+/* First all that the one report has, in its order. */
+static pair *pairs_of(ts_arena *arena, const candidates *all, const cJSON **matches, const candidates *rest,
+                      int *count) {
+    pair *pairs = TS_NEW_ARRAY(arena, pair, all->count + rest->count);
+    *count = 0;
+    for (int i = 0; i < all->count; i++)
+        pairs[(*count)++] = (pair){all->items[i], matches[i], all->names[i], i, 1};
+    for (int i = 0; i < rest->count; i++)
+        if (rest->items[i]) pairs[(*count)++] = (pair){NULL, rest->items[i], rest->names[i], i, 1};
+    for (int i = 0; i < *count && rest->in_list; i++)
+        if (pairs[i].name) pairs[i].name = ts_text_cut(arena, pairs[i].name, NAME);
+    if (rest->in_list) number_names(arena, pairs, *count);
+    return pairs;
+}
+
+static void set_path(comparer *c, size_t length, bool in_list, const pair *p) {
+    c->path.length = length;
+    c->path.bytes[length] = '\0';
+    if (!in_list)
+        ts_text_add(&c->path, "%s%s", length > 0 ? "." : "", p->name);
+    else if (!p->name)
+        ts_text_add(&c->path, "[%d]", p->at);
+    else if (p->number == 1)
+        ts_text_add(&c->path, "[%s]", p->name);
+    else
+        ts_text_add(&c->path, "[%s #%d]", p->name, p->number);
+    if (length == 0) c->section = c->path.length;
+}
 
 /* Both are objects, or both lists. */
 static void compare_items(comparer *c, const cJSON *before, const cJSON *after) {
     candidates all = candidates_of(c->arena, before), rest = candidates_of(c->arena, after);
     const cJSON **matches = matches_of(c->arena, &all, &rest);
     size_t length = c->path.length;
-    for (int i = 0; i < all.count; i++) {
-        set_path(c, length, rest.in_list, all.names[i], i);
-        compare(c, all.items[i], matches[i]);
-    }
-    for (int i = 0; i < rest.count; i++) {
-        if (!rest.items[i]) continue;
-        set_path(c, length, rest.in_list, rest.names[i], i);
-        compare(c, NULL, rest.items[i]);
+    int count;
+    const pair *pairs = pairs_of(c->arena, &all, matches, &rest, &count);
+    for (int i = 0; i < count; i++) {
+        set_path(c, length, rest.in_list, &pairs[i]);
+        compare(c, pairs[i].before, pairs[i].after);
     }
 }
 

@@ -80,7 +80,7 @@ def items_are_matched_by_name():
                                                   {"shape": "p", "microseconds": 1}], plain=[1, 5, 3, 4])
     value = expect_json(["compare", before, after])
     assert [(c["path"], c["before"], c["after"]) for c in value["results"]] == [
-        ("candidates[q].microseconds", 3, 4), ("plain[1]", 2, 5), ("plain[3]", None, 4)], value
+        ("candidates[q #2].microseconds", 3, 4), ("plain[1]", 2, 5), ("plain[3]", None, 4)], value
     assert value["figures"] == [{"path": "candidates.0.microseconds", "before": 1, "after": 2, "ratio": 2}], value
 
 
@@ -94,7 +94,7 @@ def items_of_one_name_are_matched_by_their_strings():
     before = moves("a.json", ("f32[64]", "tile", 30), ("f32[32]", "tile", 20), ("f32[16]", "tile", 10))
     after = moves("b.json", ("f32[32]", "tile", 20), ("f32[16]", "tile", 12))
     assert [(c["path"], c["before"], c["after"]) for c in expect_json(["compare", before, after])["results"]] == [
-        ("moves[copy]", "{..}", None), ("moves[copy].cycles", 10, 12)]
+        ("moves[copy]", "{..}", None), ("moves[copy #3].cycles", 10, 12)]
     retiled = moves("c.json", ("f32[16]", "tile", 10), ("f32[64]", "type+tile", 30), ("f32[32]", "tile", 20))
     assert [(c["path"], c["before"], c["after"]) for c in expect_json(["compare", before, retiled])["results"]] == [
         ("moves[copy].changes", "tile", "type+tile")]
