@@ -86,6 +86,8 @@ typedef struct {
     double engine; /* busy until */
     int64_t caught_up, skipped_ticks, skipped_quiet;
     int64_t base, behind_at_base; /* of the box */
+    int64_t open_lines;           /* when the window began */
+    int64_t all_lines;            /* where nothing is left out */
     int64_t hurries;              /* until so many lines */
 } bench;
 
@@ -175,6 +177,17 @@ static void look_at_weight(const sampler *s) {
     assert_true(s->box.weight <= 1);
 }
 
+/* Two thirds of what follows, by lines: of boxes as one there is to be room for 24 windows and what is accessed before
+ * each. 96 are enough. */
+static void look_at_room(const bench *b) {
+    const sampler_box *box = &b->sampler.box;
+    int64_t window = b->lines - b->open_lines + 10 * b->sampler.memory.lines,
+            room = (b->all_lines - b->lines) * 2 / 3 / window;
+    assert_int_equal(box->is_sorted, room >= 24);
+    if (box->is_sorted) assert_in_range(box->most, room < 96 ? room - room / 20 : 96, room + room / 20);
+    if (box->is_sorted) assert_int_equal(box->worth, 3 * 8);
+}
+
 static void look(bench *b) {
     int64_t next, count, number = ts_traversal_position(b->traversal, &next, &count);
     sampler_skip skip;
@@ -190,8 +203,11 @@ static void look(bench *b) {
                           .behind = behind(b),
                           .totals = *ts_traversal_get_totals(b->traversal),
                           .progress = {b->lines, served, b->tick}};
+    bool opens = b->sampler.box.phase == SAMPLER_WARMS;
+    if (opens) b->open_lines = b->lines;
     if (!sampler_look(&b->sampler, b->traversal, &now, b->of->is_even, &skip)) return;
     if (b->base != b->sampler.box.base) {
+        if (b->sampler.box.is_joined) look_at_room(b);
         b->behind_at_base = behind(b);
         if (b->of->pace == STEADY) look_at_weight(&b->sampler);
     }
@@ -205,8 +221,8 @@ static void look(bench *b) {
         assert_in_range(llabs(behind(b) - b->behind_at_base), 0, 2); /* as if nothing had been simulated */
 }
 
-/* When all is done. */
-static int64_t run(ts_arena *arena, const run_case *of, bool leaves_out, bench *b) {
+/* When all is done; `all`: how, where nothing is left out, or NULL for that. */
+static int64_t run(ts_arena *arena, const run_case *of, const bench *all, bench *b) {
     ts_source from = {"shape", of->src, strlen(of->src)}, to = {"shape", of->dst, strlen(of->dst)};
     const ts_shape *src = ts_shape_parse(NULL, arena, &from), *dst = ts_shape_parse(NULL, arena, &to);
     ts_plan_side a = {src, NULL, NULL, 0}, z = {dst, NULL, NULL, INT64_C(1) << 36};
@@ -217,9 +233,10 @@ static int64_t run(ts_arena *arena, const run_case *of, bool leaves_out, bench *
                            .elements = plan->moved_elements,
                            .is_mixed = of->is_mixed,
                            .box = {.number = -1}};
-    if (of->joins && leaves_out) ts_traversal_join_boxes(b->traversal);
+    if (all) b->all_lines = all->lines;
+    if (of->joins && all) ts_traversal_join_boxes(b->traversal);
     while (do_block(b))
-        if (leaves_out) look(b);
+        if (all) look(b);
     sampler_skip skip;
     if (sampler_leave(&b->sampler, -1, behind(b), &skip)) add_skipped(b, &skip);
     int64_t end = (double)b->tick > b->engine ? b->tick : (int64_t)b->engine;
@@ -237,6 +254,9 @@ static int64_t run(ts_arena *arena, const run_case *of, bool leaves_out, bench *
 #define CUT_RUNS  "s8[10,37,20000]{1,0,2}", "s8[10,37,20000]{2,1,0:T(2,2)(4,1)}"
 #define FEW       "f32[352,1024]{1,0:T(8,128)}"
 #define FEW_BOXES "u8[40,300,100]{1,0,2}", "u8[40,300,100]{2,1,0:T(8,128)(4,1)}"
+
+/* Of seven lines two are read before they are written. */
+#define SHARED_WORDS "u8[3000,1000]{1,0:T(8,128)(4,1)}", "u8[3000,1000]{1,0:T(7,100)(4,1)}"
 
 /* Rows are 8,192 blocks of 128 lines: the queues settle in 80 * 256 lines, 160 blocks, or in 24 * 256, 48; then there
  * are windows of 8 blocks, and some 3 blocks before each, or 8 where channels are uneven. */
@@ -300,6 +320,11 @@ static const run_case runs[] = {
     {"engine, some blocks cut", CUT, STEADY, 0.9, true, false, false, false, 0.005, 20, 40},
     {"noise at the engine's pace, some blocks cut", CUT, NOISY, 0.9, true, false, false, false, 0.005, 20,
      40},
+    {"boxes that share words", SHARED_WORDS, STEADY, 0.001, true, true, true, true, 0.0025, 100, 200},
+    {"boxes of the engine, and just no room", "u8[40,500,100]{1,0,2}", "u8[40,500,100]{2,1,0:T(8,128)(4,1)}",
+     STEADY, 2, true, true, true, true, 0.005, 20, 40},
+    {"boxes of the engine, and just room", "u8[40,700,100]{1,0,2}", "u8[40,700,100]{2,1,0:T(8,128)(4,1)}",
+     STEADY, 2, true, true, true, true, 0.0025, 20, 200},
     {"two boxes", "f32[2048,2000]", "f32[2048,2000]{1,0:T(8,128)}", STEADY, 0.001, true, true, false, false,
      2e-6, 200, 280},
 };
@@ -307,7 +332,7 @@ static const run_case runs[] = {
 static void check_run(const run_case *of) {
     ts_arena *arena = ts_arena_new();
     bench all, some;
-    int64_t expected = run(arena, of, false, &all), got = run(arena, of, true, &some);
+    int64_t expected = run(arena, of, NULL, &all), got = run(arena, of, &all, &some);
     double error = fabs((double)(got - expected)) / (double)expected;
     double lines = fabs((double)(lines_of(some.traversal) - all.lines)) / (double)all.lines;
     bool counts = lines <= of->error && some.parts == all.parts;
@@ -333,7 +358,7 @@ static void time_is_that_of_all_blocks(void **state) {
 static void without_refreshes_nothing_is_left_out(void **state) {
     ts_arena *arena = ts_arena_new();
     bench b;
-    run(arena, &runs[0], false, &b);
+    run(arena, &runs[0], NULL, &b);
     b.sampler.memory = (sampler_memory){.lines = LINES};
     ts_traversal *again = ts_traversal_new(arena, b.plan, 64, 64, 32);
     const ts_traversal_access *accesses;
