@@ -158,10 +158,9 @@ INLINE void move_row(const kind k, const ts_tile *tile, const unpacks *u, uint8_
 }
 
 INLINE void move_rows(const kind k, const ts_tile *tile, uint8_t *dst, const uint8_t *src) {
-    const ts_kernel_loop outer[] = {tile->loops[0], tile->loops[1], tile->loops[2]};
     unpacks u;
     set_unpacks(tile, k.how == TS_LOAD_BF16_PAIRS ? 0 : k.stages, k.masks && tile->packs, &u);
-    EACH_ROW(outer, dst, src, move_row(k, tile, &u, to, from));
+    EACH_ROW(tile->loops, dst, src, move_row(k, tile, &u, to, from));
 }
 
 /* Tiles that are listed, or some of whose loads are masked, by functions of their own: registers are few. */

@@ -32,19 +32,26 @@ INLINE void prefetch_stored(const uint8_t *p, int64_t bytes) {
     __builtin_prefetch(p + bytes - 1, 1, 3);
 }
 
-/* Does `move` for each row of the tiles of the last loop: it goes from `from` to `to`. */
+/* Does `move` for each row of the tiles of the last loop: it goes from `from` to `to`. Between short rows, products would
+ * take as long as what moves. */
 #define EACH_ROW(loops, dst, src, move)                                                                      \
-    for (int64_t x = 0; x < (loops)[0].count; x++) {                                                         \
-        for (int64_t y = 0; y < (loops)[1].count; y++) {                                                     \
-            for (int64_t z = 0; z < (loops)[2].count; z++) {                                                 \
-                uint8_t *to =                                                                                \
-                    (dst) + x * (loops)[0].dst_step + y * (loops)[1].dst_step + z * (loops)[2].dst_step;     \
-                const uint8_t *from =                                                                        \
-                    (src) + x * (loops)[0].src_step + y * (loops)[1].src_step + z * (loops)[2].src_step;     \
-                move;                                                                                        \
+    do {                                                                                                     \
+        const ts_kernel_loop outer_x = (loops)[0], outer_y = (loops)[1], outer_z = (loops)[2];               \
+        uint8_t *to_x = (dst);                                                                               \
+        const uint8_t *from_x = (src);                                                                       \
+        for (int64_t x = 0; x < outer_x.count; x++, to_x += outer_x.dst_step, from_x += outer_x.src_step) {  \
+            uint8_t *to_y = to_x;                                                                            \
+            const uint8_t *from_y = from_x;                                                                  \
+            for (int64_t y = 0; y < outer_y.count;                                                           \
+                 y++, to_y += outer_y.dst_step, from_y += outer_y.src_step) {                                \
+                uint8_t *to = to_y;                                                                          \
+                const uint8_t *from = from_y;                                                                \
+                for (int64_t z = 0; z < outer_z.count;                                                       \
+                     z++, to += outer_z.dst_step, from += outer_z.src_step)                                  \
+                    move;                                                                                    \
             }                                                                                                \
         }                                                                                                    \
-    }
+    } while (0)
 
 /* The same for each tile: it goes from `from_tile` to `to_tile`. */
 #define EACH_STEP(loop, to_row, from_row, move)                                                              \
@@ -66,9 +73,9 @@ INLINE void prefetch_stored(const uint8_t *p, int64_t bytes) {
 #define EACH_TILE(tile, dst, src, move)                                                                      \
     do {                                                                                                     \
         if ((tile)->listed)                                                                                  \
-            EACH_ROW((tile)->loops, dst, src, EACH_LISTED(tile, to, from, move))                             \
+            EACH_ROW((tile)->loops, dst, src, EACH_LISTED(tile, to, from, move));                            \
         else                                                                                                 \
-            EACH_UNLISTED(tile, dst, src, move)                                                              \
+            EACH_UNLISTED(tile, dst, src, move);                                                             \
     } while (0)
 
 /* Loops that compilers turn into vectors. */
