@@ -63,7 +63,8 @@ typedef struct {
 
 INLINE wide load_of_tile(const kind k, const ts_tile *tile, int line, const uint8_t *src) {
     if (k.how != TS_LOAD_BF16_PAIRS) return load_line(k.how, k.masks, tile, line, src + tile->src_line[line]);
-    return round_pairs(src + tile->src_line[0] + line * 64, src + tile->src_line[1] + line * 64);
+    src += line * 64;
+    return round_pairs(WIDE_LOAD(src + tile->src_line[0]), WIDE_LOAD(src + tile->src_line[1]));
 }
 
 /* All lines of some tiles: as they were loaded, then as they are stored. */

@@ -111,8 +111,8 @@ INLINE wide round_number(wide bits) {
 }
 
 /* Those of b between those of a. */
-INLINE wide round_pairs(const uint8_t *p, const uint8_t *q) {
-    wide a = _mm512_loadu_si512(p), b = _mm512_loadu_si512(q), low = round_number(a), high = round_number(b);
+INLINE wide round_pairs(wide a, wide b) {
+    wide low = round_number(a), high = round_number(b);
     if (__builtin_expect(has_nan(a, b), 0)) {
         low = plain_nan(a, low);
         high = plain_nan(b, high);

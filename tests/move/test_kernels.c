@@ -417,6 +417,46 @@ static void stores_that_pass_the_caches(void **state) {
     }
 }
 
+/* Up to three pairs of rows of f32, and the bf16 of them in turns: rows of so many lines, with gaps between
+ * them, and between lines of bf16, whose step is so many bytes. */
+static void check_in_turns(int64_t lines, int64_t step, bool to_half, const ts_kernels *kernels,
+                           uint64_t *seed) {
+    ts_arena *arena = ts_arena_new();
+    int64_t row = lines * 64 + 12, bytes = 6 * row * step / 64 + GUARD_BYTES;
+    ts_plan_box box = {.loop_count = 4,
+                       .loops = {{1 + (lines + 1) % 3, 2 * row * 8, lines * step * 8},
+                                 {lines, 64 * 8, step * 8},
+                                 {16, 32, 32},
+                                 {2, row * 8, 16}}};
+    ts_copy_side wide = {TS_DTYPE_F32, 32, NULL}, half = {TS_DTYPE_BF16, 16, NULL};
+    ts_copy_context m = {.src = to_half ? wide : half, .dst = to_half ? half : wide};
+    for (int i = 0; i < box.loop_count && !to_half; i++) {
+        ts_plan_loop *loop = &box.loops[i], turned = {loop->extent, loop->dst_bits, loop->src_bits};
+        *loop = turned;
+    }
+    m.src.bytes = TS_NEW_ARRAY(arena, uint8_t, bytes);
+    uint8_t *want = TS_NEW_ARRAY(arena, uint8_t, bytes), *made = TS_NEW_ARRAY(arena, uint8_t, bytes);
+    for (int64_t i = 0; i < bytes; i++) m.src.bytes[i] = (uint8_t)random_below(seed, 256);
+    for (int64_t i = 2; i < bytes; i += 20) memset(m.src.bytes + i, 0xff, 2); /* some are no numbers */
+    m.dst.bytes = want;
+    ts_move_elements(&m, &box);
+    m.dst.bytes = made;
+    m.kernels = kernels;
+    ts_copy_set_conversion(&m);
+    ts_move_box(&m, &box);
+    assert_memory_equal(made, want, (size_t)bytes);
+    ts_arena_free(arena);
+}
+
+static void rows_in_turns(void **state) {
+    uint64_t seed = first_seed();
+    for (int version = 0; version < TS_KERNELS_COUNT; version++) {
+        const ts_kernels *kernels = ts_kernels_get(version);
+        for (int n = 0; kernels && n < 4 * 20; n++)
+            check_in_turns(1 + n / 4, n & 2 ? 128 : 64, n & 1, kernels, &seed);
+    }
+}
+
 /* A thread for each 2 MiB that are read and written, or for 16 Ki elements that are gathered. */
 static void threads_that_pay(void **state) {
     static const char row[] = "f32[R,C]{1,0}", column[] = "f32[R,C]{0,1}",
@@ -554,13 +594,10 @@ static void copies_that_pass_the_caches(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_conversion),
-        cmocka_unit_test(every_pair),
-        cmocka_unit_test(random_boxes),
-        cmocka_unit_test(random_shapes),
-        cmocka_unit_test(rows_up_to_the_end),
-        cmocka_unit_test(threads_that_pay),
-        cmocka_unit_test(stores_that_pass_the_caches),
+        cmocka_unit_test(every_conversion),   cmocka_unit_test(every_pair),
+        cmocka_unit_test(random_boxes),       cmocka_unit_test(random_shapes),
+        cmocka_unit_test(rows_up_to_the_end), cmocka_unit_test(rows_in_turns),
+        cmocka_unit_test(threads_that_pay),   cmocka_unit_test(stores_that_pass_the_caches),
         cmocka_unit_test(wide_shapes),
         cmocka_unit_test(copies_that_pass_the_caches),
     };
