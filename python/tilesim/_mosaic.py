@@ -149,14 +149,22 @@ class Call:
         outs = self.devices.each(function)(*inputs) if self.devices else function(*inputs)
         return [np.asarray(out) for out in outs]
 
+    def _interpreted_by(self, mode: Any) -> List[np.ndarray]:
+        params = dict(self.params, interpret=mode)
+        return self._on_all(lambda *inputs: self.primitive.bind(*inputs, **params))
+
     def interpreted(self) -> List[np.ndarray]:
-        """The results in JAX's interpret mode for TPUs."""
-        params = dict(self.params, interpret=pltpu.InterpretParams())
+        """The results in JAX's interpret mode for TPUs, or else in that for any machine, which knows no other devices."""
         try:
-            return self._on_all(lambda *inputs: self.primitive.bind(*inputs, **params))
-        except Exception:
+            return self._interpreted_by(pltpu.InterpretParams())
+        except Exception as error:
             pltpu.reset_tpu_interpret_mode_state()  # JAX keeps it for a look, and the next kernel would begin with it
-            raise
+            if self.devices:
+                raise
+            try:
+                return self._interpreted_by(True)
+            except Exception:
+                raise error from None
 
     def results(self) -> Sequence[Result]:
         """The same, once something reads them."""

@@ -34,9 +34,11 @@ GENERATIONS = {"tpu-v4": 4, "tpu-v4i": 4, "tpu-v5e": 5, "tpu-v5p": 5, "tpu-v6e":
 INSTALL = ("python3 -m venv build/venv-pallas && "
            "build/venv-pallas/bin/pip install jax==0.8.1 jaxlib==0.8.1 numpy cffi")
 NO_KERNEL = "it calls no pallas_call"
-# How far a value may be from interpret mode's, as a share of the largest: a few roundings of the type. f32 products state
-# no precision unless asked to, and the machine may then round their operands to bf16.
+# How far a value may be from interpret mode's, as a share of the largest: a few roundings of the type, or one to bf16.
 NEAR = {"bfloat16": 2.0 ** -6, "float16": 2.0 ** -9, "float32": 2.0 ** -8}
+# f32 products state no precision unless asked to: both operands may then be rounded to bf16, by a share of 2^-8 each.
+NEAR_PRODUCTS = {**NEAR, "float32": 2.0 ** -7}
+_F32_PRODUCT = re.compile(r'"tpu\.matmul".*: \(vector<[0-9x]*f32>')
 
 
 def _lowering():
@@ -66,7 +68,7 @@ class InterpretError(Exception):
 class Difference:
     """How far a result is from what interpret mode computes."""
 
-    def __init__(self, result: np.ndarray, expected: np.ndarray):
+    def __init__(self, result: np.ndarray, expected: np.ndarray, near: Mapping[str, float] = NEAR):
         self.type, self.shape = str(expected.dtype), expected.shape
         wide = [np.asarray(array).astype(np.float64) for array in (result, expected)]
         same = (wide[0] == wide[1]) | (np.isnan(wide[0]) & np.isnan(wide[1]))
@@ -75,7 +77,7 @@ class Difference:
         self.equal, self.count = int(same.sum()), same.size
         self.largest = float(np.nan_to_num(apart, nan=np.inf).max(initial=0.0))
         scale = float(np.abs(wide[1][np.isfinite(wide[1])]).max(initial=0.0))
-        self.allowed = NEAR.get(self.type, 0.0) * scale
+        self.allowed = near.get(self.type, 0.0) * scale
         self.passed = self.largest <= self.allowed
 
     def __str__(self) -> str:
@@ -98,6 +100,11 @@ class Kernel:
     def random(self) -> bool:
         """Whether it draws the chip's random bits, for which others stand in: its values are compared with none."""
         return '"tpu.prng_random_bits"' in self.text
+
+    @property
+    def near(self) -> Mapping[str, float]:
+        """How far its results may be from interpret mode's, by type."""
+        return NEAR_PRODUCTS if _F32_PRODUCT.search(self.text) else NEAR
 
     @property
     def passed(self) -> bool:
@@ -189,7 +196,7 @@ def run(kernel: Callable, *arrays: Any, machine: Union[str, Machine] = DEFAULT, 
         found, results = _simulated(call, text, machine, options)
         ran = Kernel(call, text, found)
         expected = _interpreted(call) if compare and results and not ran.random else []
-        ran.differences = [Difference(*pair) for pair in zip(results, expected)]
+        ran.differences = [Difference(*pair, ran.near) for pair in zip(results, expected)]
         kernels.append(ran)
         return results or call.results()
 

@@ -67,6 +67,17 @@ def differences_are_shares_of_the_largest_value():
 
 
 @test
+def both_operands_of_f32_products_are_rounded():
+    class Call:
+        name = "matmul"
+
+    def near(text):
+        return pallas.Kernel(Call(), text, None).near["float32"]
+    product = '%9 = "tpu.matmul"(%1, %2, %3) <{transpose_lhs = false}> : (vector<256x128x{0}>, vector<128x128x{0}>, vector<256x128xf32>)'
+    assert near(product.replace("{0}", "f32")) == 2 * near(product.replace("{0}", "bf16")) == 2 * near('"arith.addf"')
+
+
+@test
 def what_interpret_mode_says_is_passed_on():
     class Call:
         name = "views"
