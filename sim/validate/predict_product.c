@@ -45,11 +45,27 @@ static extents large_block(const ts_machine *machine) {
     return (extents){vmem && vmem->capacity_bytes >= 64 << 20 ? 1024 : 512, 1024, 512};
 }
 
-/* Blocks of `b`; below twice so many the whole product runs. */
+/* Blocks that are run before what follows is like them: with few steps of K, stores decide. */
+static int64_t settling(const ts_work_product *p, extents b) { return p->k >= 4 * b.k ? 1 : 4; }
+
+/* A row of so many blocks is run whole, with the strides that all have; of a longer one a part, and then all blocks side by
+ * side, which costs less. */
+enum { BESIDE = 8 };
+
+static predict_series series_of(predict_program *k, const ts_work_product *p, extents b) {
+    int64_t beside = ts_ceil_div(p->n, b.n), rows = ts_round_up(p->m, 128),
+            columns = ts_round_up(p->n, pass_of(k->run.machine).n);
+    bool whole = k->by->exact || p->m <= b.m;
+    if (!whole && beside <= BESIDE)
+        return (predict_series){"M", b.m, rows, ts_ceil_div(settling(p, b), beside)};
+    ts_timed_define(&k->run, "M", whole ? p->m : b.m);
+    return (predict_series){"N", b.n, whole ? p->n : ts_ceil_div(rows * columns, b.m), settling(p, b)};
+}
+
+/* Blocks of `b`. */
 static bool run_product(ts_error *err, predict_program *k, const ts_work_product *p, extents b, int tanh,
                         double *us) {
-    bool whole = k->by->exact || p->m <= b.m;
-    ts_timed_define(&k->run, "M", whole ? p->m : b.m);
+    ts_timed_define(&k->run, "N", p->n);
     ts_timed_define(&k->run, "K", p->k);
     bool few = b.m < pass_of(k->run.machine).m && (p->m > b.m || p->n > b.n || p->k > b.k);
     ts_timed_define(&k->run, "BM", k->run.program == matmul && few ? tall(k->run.machine) : b.m);
@@ -60,10 +76,7 @@ static bool run_product(ts_error *err, predict_program *k, const ts_work_product
         ts_timed_define(&k->run, "OUT",
                         p->out_bytes > 2 ? 4 : 2); /* a sum that is reduced at once: the store is hidden */
     }
-    int64_t rows = ts_round_up(p->m, 128), columns = ts_round_up(p->n, pass_of(k->run.machine).n);
-    int64_t n = whole ? p->n : ts_ceil_div(rows * columns, b.m); /* all blocks, side by side */
-    return predict_run_blocks(err, k, (predict_series){"N", b.n, n, p->k >= 4 * b.k ? 1 : 4},
-                              us); /* with few steps, stores decide */
+    return predict_run_blocks(err, k, series_of(k, p, b), us);
 }
 
 /* The same for blocks that are free. */
