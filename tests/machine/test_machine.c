@@ -367,7 +367,7 @@ static void energies_are_of_operations(void **state) {
     const ts_machine *m = ts_machine_load_with(&err, arena, "tpu-v5e", "--set", sets, 1);
     assert_int_equal(ts_machine_op_energy(m, TS_ENERGY_VPU_F32), 7);
     assert_int_equal(ts_machine_op_energy(m, TS_ENERGY_VPU_F32 + 1), -1);
-    assert_null(ts_machine_load_with(&err, arena, "tpu-v5e", "--set", sets, 2));
+    assert_null(ts_machine_load_with(&err, arena, "tpu-v5e", "--set", &sets[1], 1));
     assert_error(&err, TS_ERROR_INPUT,
                  "--set:1:25: error: energy: there is no operation 'vmen'; did you mean 'vmem'?\n"
                  "energy.vmen.femtojoules=8\n                        ^\n");
@@ -408,11 +408,12 @@ static void parts_share_the_memory(void **state) {
     ts_arena_free(arena);
 }
 
-/* As many banks as a channel and its scheduler can have. */
+/* As many banks as a channel and its scheduler can have, and refreshes of each that fill the time between them. */
 static void most_banks(void **state) {
     static const char *const sets[][3] = {
         {"hbm.bank_groups=16", "hbm.banks=8", "hbm.pseudo_channels=1"},
         {"hbm.controller.scheduler=per_bank", "hbm.sids=4", "hbm.pseudo_channels=1"},
+        {"hbm.controller.refresh=per_bank", "hbm.timing.t_refi_pb=90 ck", "hbm.timing.t_rfc_pb=1363 ck"},
     };
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
         ts_arena *arena = ts_arena_new();

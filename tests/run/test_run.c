@@ -337,6 +337,10 @@ static void outputs_are_written(void **state) {
         request.time_only = true; /* where no values are */
         request.keep_outputs = false;
         assert_true(ts_run(&err, arena, &request, &result) && result.passed);
+        assert_int_equal(ts_findings_have(result.findings, TS_FINDING_UNWRITTEN), 0);
+        request.check = request.time_only = false; /* nobody asks */
+        assert_true(ts_run(&err, arena, &request, &result));
+        assert_int_equal(ts_findings_have(result.findings, TS_FINDING_UNWRITTEN), 0);
         ts_arena_free(arena);
     }
 }

@@ -95,6 +95,7 @@ static void every_device_has_its_part(void **state) {
     assert_dealt("2x3", "s32[12,5] P(('y', 'x'))");
     assert_dealt("2x3x2", "s32[4,3,12] P('z', None, ('x', 'y'))");
     assert_dealt("4", "s32[5,7]");
+    assert_dealt("4", "s32[]");
     assert_dealt("4", "s32[16,8] {devices=[2,2]<=[2,2]T(1,0)}");
     assert_dealt("2x2", "s32[8,16] S[(2,2,2,16):(32,1@x,16,1)] + R[2:1@y]");
     assert_dealt("2", "s32[16] S[(2,2,4):(4,1@x,1)]");
@@ -133,6 +134,7 @@ static void parts_that_are_shorter_end_with_zeros(void **state) {
     assert_padded("2x2", "s32[3,5] P('x', 'y')", (const int32_t[]){0,  1,  2,  5, 6, 7, 3,  4,  0, 8, 9, 0,
                                                                    10, 11, 12, 0, 0, 0, 13, 14, 0, 0, 0, 0});
     assert_padded("3", "s32[2,4] P(None, 'x')", (const int32_t[]){0, 1, 4, 5, 2, 3, 6, 7, 0, 0, 0, 0});
+    assert_padded("2", "s32[2,3] P(None, 'x')", (const int32_t[]){0, 1, 3, 4, 2, 0, 5, 0});
     assert_padded("3", "s32[4] P('x')", (const int32_t[]){0, 1, 2, 3, 0, 0});
     assert_padded("2x2", "s32[5] P('y')", (const int32_t[]){0, 1, 2, 3, 4, 0, 0, 1, 2, 3, 4, 0});
     assert_padded("2x2", "s32[7] P(('y', 'x'))", (const int32_t[]){0, 1, 4, 5, 2, 3, 6, 0});
