@@ -5,6 +5,7 @@
 #include "tests/support/hbm2.h"
 #include "tests/support/rounds.h"
 #include "dram/hbm.h"
+#include "dram/hbm_subset.h"
 #include "tests/support/cmocka.h"
 
 enum { LINES = 1 << 15, LINE_BYTES = 64 };
@@ -161,10 +162,38 @@ static void shares_are_powers_of_two_of_a_stack(void **state) {
     assert_int_equal(ts_hbm_sampling_factor(&config, 4), 2);
     assert_int_equal(ts_hbm_sampling_factor(&config, 8), 1);
     assert_int_equal(ts_hbm_sampling_factor(&config, 16), 1);
+    config.stacks = 4;
+    assert_int_equal(ts_hbm_sampling_factor(&config, 1), 32);
     config.stacks = 6;
     assert_int_equal(ts_hbm_sampling_factor(&config, 4), 8);
     config.channels = 12;
     assert_int_equal(ts_hbm_sampling_factor(&config, 4), 4);
+}
+
+/* Pairs of bursts, of powers of two; where stacks take turns, within one. */
+static void accesses_counted_as_one(void **state) {
+    static const struct {
+        const char *map;
+        int stacks, bytes;
+        bool taken;
+    } rows[] = {
+        {"A", 1, 32, false},   {"A", 1, 64, true},   {"A", 1, 80, false},          {"A", 1, 96, false},
+        {"A", 1, 128, true},   {"A", 1, 4096, true}, {"A", 1, 8192, false},        {"A", 3, 1024, true},
+        {"A", 3, 2048, false}, {"A", 2, 2048, true}, {"robaracoch", 1, 64, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_hbm_config config = hbm2;
+        config.address_map = rows[i].map;
+        config.stacks = rows[i].stacks;
+        for (int share = 1; share <= 2; share++) {
+            ts_hbm *hbm = ts_hbm_new_subset(&err, arena, &config, share);
+            assert_non_null(hbm);
+            if (hbm_subset_take_bytes(hbm, rows[i].bytes) != rows[i].taken) fail_msg("row %zu", i);
+        }
+        ts_arena_free(arena);
+    }
 }
 
 /* Channels take turns every 128 bytes in A and H, every 32 in robaracoch, every 1,024 in B. */
@@ -251,6 +280,7 @@ int main(void) {
         cmocka_unit_test(the_busiest_may_get_a_little_more),
         cmocka_unit_test(who_waits_for_requests_may_get_more),
         cmocka_unit_test(shares_are_powers_of_two_of_a_stack),
+        cmocka_unit_test(accesses_counted_as_one),
         cmocka_unit_test(accesses_give_a_balanced_part_its_share),
         cmocka_unit_test(accesses_are_the_lines_they_are_of),
         cmocka_unit_test(accesses_pass_the_end_of_local_cycles),
