@@ -99,6 +99,9 @@ static const struct {
      "f32[8,128], f32[4,128]\n"
      "9.0KiB( 77%);    1.0KiB;         8192;       1; (s32[], f32[8])\n",
      "at byte 0 -1 4096 of 4096; at byte 4096 -1 4096; at byte 8192 -1 1024;", 4},
+    {"cumulative_size; size; offset; used_by_n_values; shapes_list\n"
+     "4.0KiB( 44%);    4.0KiB;            0;       2; f32[8,128], f32[4,128]\n",
+     "at byte 0 -1 4096;", 2},
     {"Live ranges at 5 (peak):\n  one{}: 16 bytes (cumulative: 16 bytes)\n  two{1}: 4096 bytes (cumulative: "
      "4112 "
      "bytes)\n",
