@@ -32,6 +32,12 @@ static void arity_counts_what_is_optional(void **state) {
     assert_string_equal(ts_opcode_operand(ts_opcode_get(TS_OP_wait), 1)->text, "sreg or integer");
 }
 
+static void numbers_of_bf16_fill_both_halves(void **state) {
+    assert_true(ts_opcode_operand(ts_opcode_get(TS_OP_vadd_bf16), 2)->packed);
+    assert_false(ts_opcode_operand(ts_opcode_get(TS_OP_vadd_bf16), 1)->packed);
+    assert_false(ts_opcode_operand(ts_opcode_get(TS_OP_vadd_f32), 2)->packed);
+}
+
 static void write_masks_go_with_vector_results(void **state) {
     assert_true(ts_opcode_get(TS_OP_vadd_f32)->masks);
     assert_true(ts_opcode_get(TS_OP_vld)->masks);
@@ -139,6 +145,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_is_well_formed),
         cmocka_unit_test(arity_counts_what_is_optional),
+        cmocka_unit_test(numbers_of_bf16_fill_both_halves),
         cmocka_unit_test(write_masks_go_with_vector_results),
         cmocka_unit_test(the_nearest_mnemonic_is_offered),
         cmocka_unit_test(pushes_have_operations_for_each_column),
