@@ -1,0 +1,192 @@
+/* Where a run stands under its machine's roofline, in words and as JSON. */
+#include "report/roofline.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tests/support/group.h"
+#include "tests/support/written.h"
+
+static ts_mesh mesh;
+static ts_run_mesh on_mesh = {.mesh = &mesh};
+
+/* Of 1,000 cycles. */
+static ts_run_result memory_bound(void) {
+    return (ts_run_result){.roofline = {.unit = TS_FLOPS_VPU,
+                                        .kinds = 1u << TS_FLOPS_VPU_F32 | 1u << TS_FLOPS_VPU_BF16,
+                                        .flops = 1234567,
+                                        .rate = 2e12,
+                                        .peak = 4e12,
+                                        .pin_bytes = 4096,
+                                        .hbm_rate = 4e11,
+                                        .hbm_peak = 6e11,
+                                        .intensity = 5,
+                                        .ridge = 10,
+                                        .roof = 3e12,
+                                        .busy = {[TS_SLOT_VALU] = 0.5,
+                                                 [TS_SLOT_MXU] = 0.1,
+                                                 [TS_SLOT_VLD] = 0.4,
+                                                 [TS_UNIT_ISSUE] = 0.30000049,
+                                                 [TS_UNIT_HBM] = 0.8},
+                                        .bound = TS_BOUND_MEMORY,
+                                        .busiest = TS_UNIT_HBM,
+                                        .least_cycles = 1800,
+                                        .link = -1}};
+}
+
+static ts_run_result waiting(void) {
+    ts_run_result r = {.roofline = {.busy = {[TS_UNIT_ISSUE] = 0.25},
+                                    .bound = TS_BOUND_LATENCY,
+                                    .busiest = TS_UNIT_ISSUE,
+                                    .least_cycles = 25,
+                                    .link = -1},
+                       .chip.core_count = 2};
+    r.chip.cores[0] = (ts_core_counters){.cycles = 100, .bundles = 25};
+    r.chip.cores[1] = (ts_core_counters){.cycles = 60, .bundles = 25};
+    r.chip.cores[0].stalls[TS_STALL_SEMAPHORE] = 75;
+    r.chip.cores[1].stalls[TS_STALL_SEMAPHORE] = 5;
+    return r;
+}
+
+/* Of integers, on the first link of a mesh. */
+static ts_run_result sending(void) {
+    return (ts_run_result){
+        .mesh = &on_mesh,
+        .roofline = {.unit = TS_FLOPS_MXU,
+                     .kinds = 1u << TS_MXU_INT8,
+                     .flops = 1000,
+                     .rate = 999.94,
+                     .peak = 2000,
+                     .intensity = 1500,
+                     .ridge = 240,
+                     .roof = 2000,
+                     .busy = {[TS_SLOT_SCALAR] = 0.4, [TS_SLOT_VALU] = 0.2, [TS_SLOT_MXU] = 0.5},
+                     .bound = TS_BOUND_LINK,
+                     .busiest = TS_SLOT_MXU,
+                     .least_cycles = 800,
+                     .link = 0,
+                     .link_busy = 0.8}};
+}
+
+static const char *text_of(const ts_run_result *result) {
+    ts_text out = ts_text_begin(arena);
+    report_roofline(result, &out);
+    return out.bytes;
+}
+
+static const char *json_of(const ts_run_result *result) {
+    ts_text out = ts_text_begin(arena);
+    ts_json json;
+    ts_json_begin(&json, &out, "test");
+    report_roofline_json(result, &json);
+    ts_json_end(&json);
+    return json_value(arena, out.bytes, "roofline");
+}
+
+static void in_words(void **state) {
+    ts_run_result r = memory_bound();
+    assert_string_equal(
+        text_of(&r),
+        "roofline   vpu f32 bf16: 1,234,567 FLOP = 2.000 TFLOP/s, 50.0 % of the peak of 4.000 TFLOP/s\n"
+        "           5 FLOP a byte of HBM, below the ridge at 10.0: at most 3.000 TFLOP/s, 66.7 % reached\n"
+        "bound by   memory: hbm is busy 80.0 % of the time, valu 50.0 %, vld 40.0 %, mxu 10.0 %\n"
+        "           1,800 cycles at least; the run took 1.25 times that\n");
+    r.roofline.unit = TS_FLOPS_MXU;
+    r.roofline.kinds = 1u << TS_MXU_F32;
+    r.roofline.intensity = INFINITY;
+    r.roofline.busy[TS_UNIT_HBM] = 0;
+    r.roofline.busiest = TS_UNIT_HBM; /* nothing is busy */
+    assert_string_equal(
+        text_of(&r),
+        "roofline   mxu f32: 1,234,567 FLOP = 2.000 TFLOP/s, 50.0 % of the peak of 4.000 TFLOP/s\n"
+        "           no bytes of HBM: the peak is the roof\n");
+    r = waiting();
+    assert_string_equal(text_of(&r),
+                        "roofline   no floating-point operations, and none of the matrix units\n"
+                        "bound by   latency: issue is busy 25.0 % of the time\n"
+                        "           25 cycles at least; the run took 4.00 times that\n"
+                        "           50.0 % of the time: waiting for a DMA, or another semaphore\n");
+    r = sending();
+    assert_string_equal(
+        text_of(&r),
+        "roofline   mxu int8: 1,000 OP = 999.9  OP/s, 50.0 % of the peak of 2.000 kOP/s\n"
+        "           1500 OP a byte of HBM, above the ridge at 240.0: at most 2.000 kOP/s, 50.0 % reached\n"
+        "bound by   ici link (0) -> (1), busy 80.0 % of the time\n"
+        "           mxu is busy 50.0 % of the time, scalar 40.0 %, valu 20.0 %\n"
+        "           800 cycles at least; the run took 1.25 times that\n");
+    memset(r.roofline.busy, 0, sizeof r.roofline.busy); /* but the link */
+    assert_string_equal(
+        text_of(&r),
+        "roofline   mxu int8: 1,000 OP = 999.9  OP/s, 50.0 % of the peak of 2.000 kOP/s\n"
+        "           1500 OP a byte of HBM, above the ridge at 240.0: at most 2.000 kOP/s, 50.0 % reached\n"
+        "bound by   ici link (0) -> (1), busy 80.0 % of the time\n"
+        "           mxu is busy 0.0 % of the time\n"
+        "           800 cycles at least; the run took 1.25 times that\n");
+}
+
+static void as_json(void **state) {
+    ts_run_result r = memory_bound();
+    assert_string_equal(
+        json_of(&r),
+        "{\"unit\":\"vpu\",\"types\":[\"f32\",\"bf16\"],\"flops\":1234567,"
+        "\"flops_per_s\":2000000000000,\"peak_flops_per_s\":4000000000000,\"peak_percent\":50,"
+        "\"hbm_pin_bytes\":4096,\"hbm_bytes_per_s\":400000000000,"
+        "\"peak_hbm_bytes_per_s\":600000000000,\"intensity\":5,\"ridge\":10,"
+        "\"roof_flops_per_s\":3000000000000,\"busy_percent\":{\"scalar\":0,\"valu\":50,"
+        "\"vld\":40,\"vst\":0,\"eup\":0,\"xlu\":0,\"mxu\":10,\"misc\":0,\"issue\":30,\"hbm\":80},"
+        "\"bound\":\"memory\",\"bound_unit\":\"hbm\",\"least_cycles\":1800}");
+    r = sending();
+    r.roofline.kinds |= 1u << TS_MXU_F32;
+    assert_string_equal(json_of(&r),
+                        "{\"unit\":\"mxu\",\"types\":[\"f32\",\"int8\"],\"flops\":1000,\"flops_per_s\":1000,"
+                        "\"peak_flops_per_s\":2000,\"peak_percent\":49.997,\"hbm_pin_bytes\":0,"
+                        "\"hbm_bytes_per_s\":0,\"peak_hbm_bytes_per_s\":0,\"intensity\":1500,\"ridge\":240,"
+                        "\"roof_flops_per_s\":2000,\"busy_percent\":{\"scalar\":40,\"valu\":20,\"vld\":0,"
+                        "\"vst\":0,\"eup\":0,\"xlu\":0,\"mxu\":50,\"misc\":0,\"issue\":0,\"hbm\":0},"
+                        "\"bound\":\"ici\",\"bound_unit\":\"ici\",\"bound_link\":\"(0) -> (1)\","
+                        "\"bound_link_busy_percent\":80,\"least_cycles\":800}");
+    r = waiting();
+    assert_string_equal(
+        json_of(&r),
+        "{\"unit\":null,\"types\":[],\"flops\":0,\"flops_per_s\":0,\"peak_flops_per_s\":0,"
+        "\"peak_percent\":0,\"hbm_pin_bytes\":0,\"hbm_bytes_per_s\":0,\"peak_hbm_bytes_per_s\":0,"
+        "\"intensity\":0,\"ridge\":0,\"roof_flops_per_s\":0,\"busy_percent\":{\"scalar\":0,"
+        "\"valu\":0,\"vld\":0,\"vst\":0,\"eup\":0,\"xlu\":0,\"mxu\":0,\"misc\":0,\"issue\":25,"
+        "\"hbm\":0},\"bound\":\"latency\",\"bound_unit\":\"issue\",\"least_cycles\":25}");
+}
+
+static void four_digits(void **state) {
+    static const struct {
+        double value;
+        const char *text;
+    } rows[] = {{0, "0.000  "},      {9.9994, "9.999  "}, {9.9995, "10.00  "}, {99.994, "99.99  "},
+                {99.995, "100.0  "}, {999.94, "999.9  "}, {999.95, "1.000 k"}, {55.51e12, "55.51 T"},
+                {2e18, "2.000 E"},   {3e21, "3000.0 E"}};
+    char text[32];
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_string_equal(report_scaled(text, rows[i].value), rows[i].text);
+}
+
+static void integers_have_no_floating_point(void **state) {
+    ts_roofline r = {.unit = TS_FLOPS_MXU, .kinds = 1u << TS_MXU_INT8 | 1u << TS_MXU_INT4};
+    assert_string_equal(report_operations(&r), "OP");
+    r.kinds |= 1u << TS_MXU_BF16;
+    assert_string_equal(report_operations(&r), "FLOP");
+    r = (ts_roofline){.unit = TS_FLOPS_VPU, .kinds = 1u << TS_MXU_INT8};
+    assert_string_equal(report_operations(&r), "FLOP");
+}
+
+static int begin(void **state) {
+    begin_group(state);
+    ts_error err = {0};
+    const ts_machine *machine = ts_machine_load(&err, arena, "tpu-v5p");
+    const ts_mesh_request request = {.machine = machine, .axes = {"mesh", "4", 1}};
+    return machine && ts_mesh_read(&err, arena, &request, &mesh) ? 0 : -1;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(in_words), cmocka_unit_test(as_json),
+                                       cmocka_unit_test(four_digits),
+                                       cmocka_unit_test(integers_have_no_floating_point)};
+    return cmocka_run_group_tests_name("report/roofline", tests, begin, end_group);
+}
