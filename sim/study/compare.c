@@ -180,12 +180,27 @@ static void match_strings(ts_arena *arena, const candidates *all, candidates *re
     }
 }
 
+/* Their names in order: whether there is one is seen at once. */
+static const char **names_of(ts_arena *arena, const candidates *c, int *count) {
+    const char **names = TS_NEW_ARRAY(arena, const char *, c->count);
+    *count = 0;
+    for (int i = 0; i < c->count; i++)
+        if (c->names[i]) names[(*count)++] = c->names[i];
+    qsort(names, (size_t)*count, sizeof *names, ts_text_order);
+    return names;
+}
+
 /* Of each of `all`, in its order: the one with its strings, else the next of its name. */
 static const cJSON **matches_of(ts_arena *arena, const candidates *all, candidates *rest) {
     const cJSON **matches = TS_NEW_ARRAY(arena, const cJSON *, all->count);
+    int count;
+    const char **names = names_of(arena, rest, &count);
     match_strings(arena, all, rest, matches);
-    for (int i = 0; i < all->count; i++)
-        if (!matches[i]) matches[i] = take(rest, all->names[i], i);
+    for (int i = 0; i < all->count; i++) {
+        const char *name = all->names[i];
+        bool may = !name || bsearch(&name, names, (size_t)count, sizeof *names, ts_text_order);
+        if (!matches[i] && may) matches[i] = take(rest, name, i);
+    }
     return matches;
 }
 

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import expect, expect_json, main, run, test
+from cli import expect, expect_json, main, release_test, run, test
 
 HERE = Path(tempfile.mkdtemp())
 
@@ -82,6 +82,15 @@ def items_are_matched_by_name():
     assert [(c["path"], c["before"], c["after"]) for c in value["results"]] == [
         ("candidates[q #2].microseconds", 3, 4), ("plain[1]", 2, 5), ("plain[3]", None, 4)], value
     assert value["figures"] == [{"path": "candidates.0.microseconds", "before": 1, "after": 2, "ratio": 2}], value
+
+
+@release_test
+def lines_of_another_file():
+    """None is in both: .1 s, not 30."""
+    rows = [small(f"{name}.json", microseconds=1, lines=[{"place": f"{name}.tsim:{i}", "cycles": i} for i in range(100_000)])
+            for name in ("a", "b")]
+    start = sum(os.times()[2:4])
+    assert "[b.tsim:99999]" in expect(["compare", *rows, "--all"]) and sum(os.times()[2:4]) - start < 5
 
 
 @test
