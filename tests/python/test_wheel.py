@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import zipfile
 from pathlib import Path
@@ -31,7 +32,10 @@ def environment(folder):
         print("skipped: this Python has no venv, or neither pip nor ensurepip (Debian: python3-venv)")
         return ""
     done(sys.executable, "-m", "venv", "--system-site-packages", *["--without-pip"] * has_pip, str(folder))  # whose own takes 4 s
-    return str(Path(folder, "bin", "python"))
+    python = str(Path(folder, "bin", "python"))
+    place = done(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
+    Path(place, "outer.pth").write_text("\n".join(map(sysconfig.get_path, ("purelib", "platlib"))))  # this may be one, too
+    return python
 
 
 def pip(python, *words):
