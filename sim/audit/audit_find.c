@@ -119,9 +119,7 @@ static const char *renamed(finder *f, const char *text, const int8_t *names) {
     return out.bytes;
 }
 
-static bool transposes(const ts_audit_move *move) {
-    return move->permutation[0] >= 0;
-}
+static bool transposes(const ts_audit_move *move) { return move->permutation[0] >= 0; }
 
 /* The layout of the source with which the move would move nothing. A transpose's is in the source's dims; a
  * reshape has none, so that its target's shape is said. */

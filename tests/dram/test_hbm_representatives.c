@@ -9,8 +9,9 @@
 
 enum { REQUESTS = 12000, BATCH = 500, KIB = 1024, MIB = 1024 * 1024 };
 
-/* Runs of `run` lines (below 0: the last line first), `step` bytes apart, read, then, where `write_at` is not 0, written there; every
- * `odd`-th request goes where it likes, or, where that is below 0, to another row of the same channel. */
+/* Runs of `run` lines (below 0: the last line first), `step` bytes apart, read, then, where `write_at` is not
+ * 0, written there; every `odd`-th request goes where it likes, or, where that is below 0, to another row of the
+ * same channel. */
 typedef struct {
     const char *map;
     int run;

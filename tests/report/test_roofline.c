@@ -93,7 +93,7 @@ static void in_words(void **state) {
         "           1,800 cycles at least; the run took 1.25 times that\n");
     r.roofline.unit = TS_FLOPS_MXU;
     r.roofline.kinds = 1u << TS_MXU_F32;
-    r.roofline.intensity = INFINITY;
+    r.roofline.intensity = (double)INFINITY;
     r.roofline.busy[TS_UNIT_HBM] = 0;
     r.roofline.busiest = TS_UNIT_HBM; /* nothing is busy */
     assert_string_equal(
