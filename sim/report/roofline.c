@@ -5,10 +5,11 @@
 #include <stdio.h>
 
 const char *report_scaled(char text[32], double value) {
-    static const char prefixes[] = " kMGTPE";
+    static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
+    enum { LAST = sizeof prefixes / sizeof prefixes[0] - 1 };
     int power = 0;
-    for (; value >= 999.95 && prefixes[power + 1]; power++) value /= 1000;
-    snprintf(text, 32, "%.*f %c", value < 9.9995 ? 3 : value < 99.995 ? 2 : 1, value, prefixes[power]);
+    for (; value >= 999.95 && power < LAST; power++) value /= 1000;
+    snprintf(text, 32, "%.*f %s", value < 9.9995 ? 3 : value < 99.995 ? 2 : 1, value, prefixes[power]);
     return text;
 }
 

@@ -109,7 +109,7 @@ static void in_words(void **state) {
     r = sending();
     assert_string_equal(
         text_of(&r),
-        "roofline   mxu int8: 1,000 OP = 999.9  OP/s, 50.0 % of the peak of 2.000 kOP/s\n"
+        "roofline   mxu int8: 1,000 OP = 999.9 OP/s, 50.0 % of the peak of 2.000 kOP/s\n"
         "           1500 OP a byte of HBM, above the ridge at 240.0: at most 2.000 kOP/s, 50.0 % reached\n"
         "bound by   ici link (0) -> (1), busy 80.0 % of the time\n"
         "           mxu is busy 50.0 % of the time, scalar 40.0 %, valu 20.0 %\n"
@@ -117,7 +117,7 @@ static void in_words(void **state) {
     memset(r.roofline.busy, 0, sizeof r.roofline.busy); /* but the link */
     assert_string_equal(
         text_of(&r),
-        "roofline   mxu int8: 1,000 OP = 999.9  OP/s, 50.0 % of the peak of 2.000 kOP/s\n"
+        "roofline   mxu int8: 1,000 OP = 999.9 OP/s, 50.0 % of the peak of 2.000 kOP/s\n"
         "           1500 OP a byte of HBM, above the ridge at 240.0: at most 2.000 kOP/s, 50.0 % reached\n"
         "bound by   ici link (0) -> (1), busy 80.0 % of the time\n"
         "           mxu is busy 0.0 % of the time\n"
@@ -159,9 +159,9 @@ static void four_digits(void **state) {
     static const struct {
         double value;
         const char *text;
-    } rows[] = {{0, "0.000  "},      {9.9994, "9.999  "}, {9.9995, "10.00  "}, {99.994, "99.99  "},
-                {99.995, "100.0  "}, {999.94, "999.9  "}, {999.95, "1.000 k"}, {55.51e12, "55.51 T"},
-                {2e18, "2.000 E"},   {3e21, "3000.0 E"}};
+    } rows[] = {{0, "0.000 "},      {9.9994, "9.999 "}, {9.9995, "10.00 "},  {99.994, "99.99 "},
+                {99.995, "100.0 "}, {999.94, "999.9 "}, {999.95, "1.000 k"}, {55.51e12, "55.51 T"},
+                {2e18, "2.000 E"},  {3e21, "3000.0 E"}};
     char text[32];
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         assert_string_equal(report_scaled(text, rows[i].value), rows[i].text);
