@@ -6,13 +6,20 @@
 #include <string.h>
 
 #include "move/copy_plan.h"
+#include "tests/support/guarded.h"
 #include "tests/support/random_layout.h"
 #include "tests/support/rounds.h"
 #include "move/move.h"
 #include "layout/convert.h"
 #include "tests/support/cmocka.h"
 
-enum { MAX_ELEMENTS = 40000, GUARD_BYTES = 128, MAX_DIMS = 5 };
+enum {
+    MAX_ELEMENTS = 40000,
+    GUARD_BYTES = 128,
+    MAX_DIMS = 5,
+    MOST_LAST = TS_COPY_TINY + 70,
+    WIDEST_LAST = 16
+};
 
 static uint64_t first_seed(void) {
     const char *text = getenv("TS_SEED");
@@ -457,6 +464,39 @@ static void rows_in_turns(void **state) {
     }
 }
 
+/* ---- Pages ---- */
+
+/* Elements that are as far apart as so many become a run. Fewer are moved one by one. */
+static void check_last_page(const type_pair *pair, int64_t count, int64_t apart, const ts_kernels *kernels,
+                            uint64_t *seed) {
+    int64_t from = pair->from_bits / 8, to = pair->to_bits / 8, src_bytes = ((count - 1) * apart + 1) * from;
+    uint8_t want[MOST_LAST * WIDEST_LAST];
+    guarded src = guard(src_bytes), dst = guard(count * to);
+    ts_plan_box box = {.loop_count = 1, .loops = {{count, apart * pair->from_bits, pair->to_bits}}};
+    ts_copy_context m = {.src = {pair->from, pair->from_bits, src.bytes},
+                         .dst = {pair->to, pair->to_bits, want},
+                         .same = pair->from == pair->to};
+    for (int64_t i = 0; i < src_bytes; i++) src.bytes[i] = (uint8_t)random_below(seed, 256);
+    ts_move_elements(&m, &box);
+    m.dst.bytes = dst.bytes;
+    m.kernels = kernels;
+    if (!m.same) ts_copy_set_conversion(&m);
+    ts_move_box(&m, &box);
+    assert_memory_equal(dst.bytes, want, (size_t)(count * to));
+    guarded_free(src);
+    guarded_free(dst);
+}
+
+static void ends_of_pages(void **state) {
+    uint64_t seed = first_seed();
+    for (size_t n = 0; n < sizeof pairs / sizeof pairs[0]; n++) {
+        bool whole = pairs[n].from_bits % 8 == 0 && pairs[n].to_bits % 8 == 0;
+        for (int version = 0; whole && version < TS_KERNELS_COUNT; version++)
+            for (int64_t count = TS_COPY_TINY + 1; ts_kernels_get(version) && count <= MOST_LAST; count += 3)
+                check_last_page(&pairs[n], count, 1 + count % 2, ts_kernels_get(version), &seed);
+    }
+}
+
 /* A thread for each 2 MiB that are read and written, or for 16 Ki elements that are gathered. */
 static void threads_that_pay(void **state) {
     static const char row[] = "f32[R,C]{1,0}", column[] = "f32[R,C]{0,1}",
@@ -594,10 +634,15 @@ static void copies_that_pass_the_caches(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_conversion),   cmocka_unit_test(every_pair),
-        cmocka_unit_test(random_boxes),       cmocka_unit_test(random_shapes),
-        cmocka_unit_test(rows_up_to_the_end), cmocka_unit_test(rows_in_turns),
-        cmocka_unit_test(threads_that_pay),   cmocka_unit_test(stores_that_pass_the_caches),
+        cmocka_unit_test(every_conversion),
+        cmocka_unit_test(every_pair),
+        cmocka_unit_test(random_boxes),
+        cmocka_unit_test(random_shapes),
+        cmocka_unit_test(rows_up_to_the_end),
+        cmocka_unit_test(rows_in_turns),
+        cmocka_unit_test(ends_of_pages),
+        cmocka_unit_test(threads_that_pay),
+        cmocka_unit_test(stores_that_pass_the_caches),
         cmocka_unit_test(wide_shapes),
         cmocka_unit_test(copies_that_pass_the_caches),
     };

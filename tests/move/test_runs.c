@@ -2,11 +2,10 @@
  * that may be read and beside the first and the last that are stored. */
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "layout/convert.h"
 #include "move/copy_plan.h"
+#include "tests/support/guarded.h"
 #include "tests/support/cmocka.h"
 #include "tests/support/random_layout.h"
 #include "tests/support/rounds.h"
@@ -280,23 +279,6 @@ static const ts_shape *parse(ts_arena *arena, const char *pattern, int64_t rows,
     return shape;
 }
 
-/* Bytes before a page that may not be read. */
-typedef struct {
-    uint8_t *map, *bytes;
-    size_t length;
-} guarded;
-
-static guarded guard(int64_t bytes, uint64_t *seed) {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), length = ((size_t)bytes + page - 1) / page * page + page;
-    guarded g = {mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), NULL,
-                 length};
-    assert_true(g.map != MAP_FAILED);
-    assert_int_equal(mprotect(g.map + length - page, page, PROT_NONE), 0);
-    g.bytes = g.map + length - page - bytes;
-    for (int64_t i = 0; i < bytes; i++) g.bytes[i] = (uint8_t)random_below(seed, 256);
-    return g;
-}
-
 /* Bytes of the source up to the last that moves. */
 static int64_t moved_bytes(const ts_plan *plan) {
     int64_t most = 0;
@@ -332,11 +314,12 @@ static void move_runs(const layout_pair *pair, int64_t rows, int64_t columns, in
     ts_plan_side a = {from, NULL, NULL, 0}, b = {to, NULL, NULL, (GUARD_BYTES + skew) * 8};
     const ts_plan *plan = ts_plan_of_elements(NULL, arena, &a, &b, from->layout->rank, from->layout->dims);
     const int64_t length = to->storage_bytes + 2 * GUARD_BYTES + skew;
-    guarded src = guard(moved_bytes(plan) + behind, seed);
+    guarded src = guard(moved_bytes(plan) + behind);
     uint8_t *want = TS_NEW_ARRAY(arena, uint8_t, length), *raw = TS_NEW_ARRAY(arena, uint8_t, length + 64),
             *got = raw + (-(intptr_t)raw & 63);
     ts_move_options options = {.stores = TS_STORES_STREAMING, .threads = 1};
     ts_copy_context m;
+    for (int64_t i = 0; i < moved_bytes(plan) + behind; i++) src.bytes[i] = (uint8_t)random_below(seed, 256);
     memset(want, 0x55, (size_t)length);
     ts_copy_set(&m, plan, &options, src.bytes, want);
     ts_move_plan(&m, plan, 1);
@@ -351,7 +334,7 @@ static void move_runs(const layout_pair *pair, int64_t rows, int64_t columns, in
     bool joins = pair->joins && has_runs() && behind > 0 && rows >= 32 && columns > 256 && columns % 64 != 0;
     if (joins || !pair->joins || behind == 0) assert_int_equal(count_joined(&m, plan) > 0, joins);
     assert_memory_equal(got, want, (size_t)length);
-    munmap(src.map, src.length);
+    guarded_free(src);
     ts_arena_free(arena);
 }
 
