@@ -61,8 +61,8 @@ void ts_report_transferred(const ts_event_source *of, int transfer, const ts_dma
     add_head(out, of, result->completed_cycle, what->source_text, what->line);
     ts_text_add(out, "  done: dma ");
     ts_program_print_transfer(of->program, transfer, out);
-    ts_text_add(out, " (%s bytes, issued at %s)\n", ts_text_group_digits(bytes, result->useful_bytes),
-                show(issued, of->estimated, result->issued_cycle));
+    ts_text_add(out, " (%s byte%s, issued at %s)\n", ts_text_group_digits(bytes, result->useful_bytes),
+                result->useful_bytes == 1 ? "" : "s", show(issued, of->estimated, result->issued_cycle));
 }
 
 void ts_report_came(const ts_event_source *of, const ts_in_flight *transfer, ts_text *out) {
@@ -71,9 +71,9 @@ void ts_report_came(const ts_event_source *of, const ts_in_flight *transfer, ts_
     add_head(out, of, transfer->done_cycle, transfer->what->source_text, transfer->what->line);
     ts_text_add(out, "  came: dma ");
     ts_program_print_transfer(of->program, transfer->transfer, out);
-    ts_text_add(out, " (%s bytes of device %lld, issued at %s)\n",
-                ts_text_group_digits(bytes, message->bytes), (long long)message->source,
-                show(issued, of->estimated, message->issued_cycle));
+    ts_text_add(out, " (%s byte%s of device %lld, issued at %s)\n",
+                ts_text_group_digits(bytes, message->bytes), message->bytes == 1 ? "" : "s",
+                (long long)message->source, show(issued, of->estimated, message->issued_cycle));
 }
 
 /* ---- Where it stands ---- */

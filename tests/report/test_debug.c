@@ -103,6 +103,10 @@ static void what_happened(void **state) {
         "       1,234      7    done: dma y[8:+8, 0:+128] <- x[0:+8, 0:+128], in[1] (4,096 bytes, issued "
         "at 1,000)\n",
         ts_report_transferred, &of, 0, &result);
+    const ts_dma_result of_a_byte = {.completed_cycle = 1234, .issued_cycle = 1000, .useful_bytes = 1};
+    ASSERT_SHOWN("       1,234      7    done: dma y[8:+8, 0:+128] <- x[0:+8, 0:+128], in[1] (1 byte, issued "
+                 "at 1,000)\n",
+                 ts_report_transferred, &of, 0, &of_a_byte);
     of.estimated = true;
     ASSERT_SHOWN("      ~1,000      8  wait in[1]\n", ts_report_issued, &of, 2, 1000);
     ASSERT_SHOWN("          ~7      8    stalls ~2,000 cycles: waiting for a DMA, or another semaphore\n",
