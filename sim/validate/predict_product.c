@@ -68,7 +68,8 @@ static bool run_product(ts_error *err, predict_program *k, const ts_work_product
     ts_timed_define(&k->run, "N", p->n);
     ts_timed_define(&k->run, "K", p->k);
     bool few = b.m < pass_of(k->run.machine).m && (p->m > b.m || p->n > b.n || p->k > b.k);
-    ts_timed_define(&k->run, "BM", k->run.program == matmul && few ? tall(k->run.machine) : b.m);
+    if (k->run.program == matmul && few) b.m = tall(k->run.machine);
+    ts_timed_define(&k->run, "BM", b.m);
     ts_timed_define(&k->run, "BN", b.n);
     ts_timed_define(&k->run, "BK", b.k);
     if (k->run.program == matmul) {

@@ -328,6 +328,11 @@ static void stated_blocks(void **state) {
     double rows = blocks(m, e2, b, 0, 2, 1024);
     assert_times(predict(m, in_blocks(product(1024, 1024, 1024), 256, 512, 256)),
                  two + 3 * (rows - two) + 0.6);
+    /* of fewer rows than a pass has: in blocks of 384, a row of two of them and two rows */
+    const int64_t low[] = {384, 1024}, low2[] = {768, 1024}, tall[] = {384, 512, 256};
+    double row = blocks(m, low, tall, 0, 2, 1024), both = blocks(m, low2, tall, 0, 2, 1024);
+    assert_times(predict(m, in_blocks(product(1152, 1024, 1024), 128, 512, 256)),
+                 row + 2 * (both - row) + 0.6);
     /* a row of 9 blocks is too long: all side by side */
     assert_times(predict(m, in_blocks(product(512, 9 * 512, 1024), 256, 512, 256)),
                  one + 17 * (two - one) + 0.6);
