@@ -55,6 +55,38 @@ static void bulk_equals_single(void **state) {
     ts_arena_free(arena);
 }
 
+/* Splits by no power of two of indices, or by factors, that do not fit in 32 bits. */
+static void bulk_of_large_indices(void **state) {
+    static const struct {
+        int64_t factor, first;
+    } rows[] = {
+        {3, 0},
+        {3, (INT64_C(1) << 32) - 2},
+        {3, INT64_C(8999999996)},
+        {INT64_C(4500000000), 7},
+        {INT64_C(4500000000), INT64_C(4499999998)},
+    };
+    enum { COUNT = 4 };
+    const int64_t dim = INT64_C(9000000000);
+    ts_arena *arena = ts_arena_new();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_error err = {0};
+        ts_layout_builder b;
+        int64_t factor = rows[i].factor, offsets[COUNT];
+        ts_layout_begin(&b, &err, arena, 1, &dim);
+        ts_layout_split(&b, 0, factor);
+        ts_layout_reorder(&b, (const int[]){1, 0}); /* or the quotient does not matter */
+        const ts_layout *layout = ts_layout_finish_row_major(&b);
+        assert_non_null(layout);
+        assert_true(ts_layout_forward_many(&err, arena, layout, rows[i].first, COUNT, offsets));
+        for (int k = 0; k < COUNT; k++) {
+            int64_t at = rows[i].first + k;
+            assert_int_equal(offsets[k], at % factor * (dim / factor) + at / factor);
+        }
+    }
+    ts_arena_free(arena);
+}
+
 /* The normal form, evaluated by hand, is the same map. */
 static void normal_form_is_the_same_map(void **state) {
     ts_arena *arena = ts_arena_new();
@@ -220,6 +252,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(backward_is_the_inverse_and_padding_has_none),
         cmocka_unit_test(bulk_equals_single),
+        cmocka_unit_test(bulk_of_large_indices),
         cmocka_unit_test(normal_form_is_the_same_map),
         cmocka_unit_test(equality_agrees_with_enumeration),
         cmocka_unit_test(differences_are_looked_for_up_to_the_limit),
