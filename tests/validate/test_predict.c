@@ -387,6 +387,13 @@ static void blocks_that_are_not_all_stated(void **state) {
     assert_times(predict(v6e, product(64, 512, 128)), predict(v6e, product(512, 64, 128)));
 }
 
+/* Of 1700 in steps of 512 along K the last is padded up to 2048; in steps of 256, in which 1792 will do, up to less. */
+static void steps_that_pad_less(void **state) {
+    const ts_machine *m = load("tpu-v5e", NULL);
+    const int64_t e[] = {384, 1700}, b[] = {384, 512, 256};
+    assert_times(predict(m, product(384, 512, 1700)), blocks(m, e, b, 0, 2, 512) + 0.6);
+}
+
 /* The best of some blocks m x n x k of a product of 1024^3, which runs whole. */
 static double best_of(const ts_machine *m, const int64_t (*tried)[3], int count) {
     double best = 0;
@@ -634,6 +641,7 @@ int main(void) {
         cmocka_unit_test(near_the_whole),
         cmocka_unit_test(small_blocks),
         cmocka_unit_test(blocks_that_are_not_all_stated),
+        cmocka_unit_test(steps_that_pad_less),
         cmocka_unit_test(the_best_of_some_blocks),
         cmocka_unit_test(large_products),
         cmocka_unit_test(few_rows),
