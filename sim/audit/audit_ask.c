@@ -149,7 +149,7 @@ static void ask_by_itself(const audit_orders *o, const audit_graph *g, const aud
     audit_node *x = audit_operand(g, v, 0), *y = audit_operand(g, v, 1);
     audit_order usual;
     if (!x) return;
-    if (audit_is_product(v) && y) ask_for_dot(o, g, v);
+    if (audit_is_product(v)) ask_for_dot(o, g, v);
     if (v->op.opcode == TS_HLO_OP_GATHER && v->op.dims) ask_for_gather(o, v, x);
     if (v->op.opcode == TS_HLO_OP_RESHAPE) ask_for_reshape(o, g, v, x);
     if (audit_joins(v) && !v->has_want && x->op.opcode == TS_HLO_OP_PARAMETER && y &&

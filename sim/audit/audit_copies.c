@@ -449,7 +449,7 @@ static void go_forward(ts_audit *a, const audit_orders *o, audit_node *v) {
     (void)audit_order_default(o, &v->array, &v->have);
     if (v->has_given) v->have = v->given;
     if (v->op.opcode == TS_HLO_OP_PARAMETER) return;
-    if (audit_is_product(v) && audit_operand(g, v, 0) && audit_operand(g, v, 1)) {
+    if (audit_is_product(v)) {
         multiply_forward(a, o, v);
         return;
     }

@@ -242,6 +242,15 @@ static const struct {
      "dimensions={1,0}\n  %2 = f32[32] reshape(%0)\n  %3 = f32[8,4] transpose(%1), dimensions={1,0}\n"
      "  ROOT %4 = f32[32] reshape(%2)\n}\n",
      {1, {"f32 8,4 0,1 1,0"}}},
+/* A product of what is not in the text, and of what is: as it lies. */
+#define HALF_KNOWN(operands)                                                                                 \
+    "HloModule m\n\nENTRY %main (a: f32[64,4,16]) -> f32[64,4,4] {\n  %a = f32[64,4,16]{2,1,0} "             \
+    "parameter(0)\n"                                                                                         \
+    "  ROOT %t = f32[64,4,4]{2,1,0} dot(" operands "), lhs_batch_dims={0}, rhs_batch_dims={0}, "             \
+    "lhs_contracting_dims={2}, rhs_contracting_dims={2}\n}\n"
+    {HALF_KNOWN("%a, %a"), {2, {"f32 64,4,16 0,2,1 2,1,0", "f32 64,4,4 2,1,0 0,2,1"}}},
+    {HALF_KNOWN("%nothing, %a"), {0, {""}}},
+    {HALF_KNOWN("%a, %nothing"), {0, {""}}},
     /* HLO's text says the same as StableHLO's. */
     {"HloModule m\n\nENTRY %main (a: f32[8,28,56,8], b: f32[5,5,28,64]) -> f32[8,56,8,64] {\n"
      "  %a = f32[8,28,56,8]{3,2,1,0} parameter(0)\n  %b = f32[5,5,28,64]{3,2,1,0} parameter(1)\n"
