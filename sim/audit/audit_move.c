@@ -154,9 +154,8 @@ static void move_concatenated(ts_audit *a, const ts_hlo_instruction *i, ts_audit
     int64_t bytes[TS_AUDIT_SPACES] = {0};
     int32_t flags;
     ts_span rest = i->operands, item;
-    for (int k = 0; ts_hlo_next(&rest, &item); k++) {
-        ts_span one = item;
-        int32_t src = only_array(a, find_operand(a, i->line, one, 0, &flags));
+    while (ts_hlo_next(&rest, &item)) {
+        int32_t src = only_array(a, find_operand(a, i->line, item, 0, &flags));
         if (src == AUDIT_NONE) return note_unpriced(a, i, no_operand);
         int space = space_of(a, src);
         audit_add(&bytes[space < TS_AUDIT_SPACES - 1 ? space : TS_AUDIT_SPACES - 1],

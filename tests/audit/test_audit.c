@@ -491,6 +491,9 @@ static void transposes_are_written_in_any_order(void **state) {
     }
 }
 
+#define ONES14  "1,1,1,1,1,1,1,1,1,1,1,1,1,1,"
+#define FIRST14 "0,1,2,3,4,5,6,7,8,9,10,11,12,13"
+#define LAST15  "15,14,13,12,11,10,9,8,7,6,5,4,3,2,1"
 /* What is started, of several memories, or cannot be read: of each move the memories, bytes and changes, then what is
  * noted. Of A 32,768 bytes lie in HBM, 0, of %s 4,096 in VMEM, 1. */
 static const struct {
@@ -498,6 +501,7 @@ static const struct {
 } others[] = {
     {"(f32[64,128]{1,0:T(8,128)S(1)}, " A ", u32[]{:S(2)}) copy-start(%a)", "0>1 32768>32768 8\n"},
     {"(" A ", f32[64,128]{1,0:T(8,128)S(1)}, u32[]{:S(2)}) copy-start(%v)", "1>0 32768>32768 8\n"},
+    {"(" A ", f32[64,128]{1,0:T(8,128)S(1)}) copy-start(%v)", "1>0 32768>32768 8\n"},
     /* what is read is the part */
     {"((" A "), f32[16,128]{1,0:T(8,128)S(1)}, s32[]{:S(2)}) slice-start(%a), slice={[8:24],[0:128]}",
      "0>1 8192>8192 24\n"},
@@ -520,6 +524,7 @@ static const struct {
     {"f32[136,128]{1,0:T(8,128)S(1)} concatenate(%a, %u, %a), dimensions={0}", "0>1 69632>69632 24\n"},
     {"f32[72,128]{1,0:T(8,128)} concatenate(%a, %nothing), dimensions={0}",
      "a move whose operand is not in the text: not priced\n"},
+    {"pred[2]{0} concatenate(%b, %d), dimensions={0}", "0>0 1>1 16\n1>0 1>1 24\n"},
     /* from memory 15 on they are one */
     {"f32[80,128]{1,0:T(8,128)} concatenate(%a, %p, %q), dimensions={0}",
      "0>0 32768>32768 16\n14>0 4096>4096 24\n15>0 4096>4096 24\n"},
@@ -537,6 +542,11 @@ static const struct {
      "0>0 32768>32768 0\na transpose whose dimensions cannot be read: not priced\n"},
     {"f32[64,128]{1,0:T(8,128)} transpose(%a)",
      "0>0 32768>32768 0\na transpose whose dimensions cannot be read: not priced\n"},
+    /* of 16 dims at most */
+    {"f32[" ONES14 "128,64]{" LAST15 ",0:T(8,128)} transpose(%t), dimensions={" FIRST14 ",15,14}",
+     "0>0 32768>65536 34\n"},
+    {"f32[1," ONES14 "128,64]{16," LAST15 ",0:T(8,128)} transpose(%w), dimensions={" FIRST14 ",14,16,15}",
+     "0>0 32768>65536 48\na transpose whose dimensions cannot be read: not priced\n"},
     /* under a name that any instruction has so */
     {"((" A "), f32[64,128]{1,0:T(8,128)S(1)}, s32[]{:S(2)}) async-start(%a), calls=%copied", ""},
     {"f32[8,1024]{1,0:T(8,128)} bitcast(%a)", "0>0 0>0 16\n"},
@@ -555,7 +565,11 @@ static void other_moves(void **state) {
                     "  %%v = f32[64,128]{1,0:T(8,128)S(1)} parameter(4)\n"
                     "  %%o = f32[8,128]{1,0:T(8,128)S(15)} parameter(5)\n"
                     "  %%p = f32[8,128]{1,0:T(8,128)S(14)} parameter(6)\n"
-                    "  %%q = f32[8,128]{1,0:T(8,128)S(20)} parameter(7)\n  ROOT %%m = %s\n}\n",
+                    "  %%q = f32[8,128]{1,0:T(8,128)S(20)} parameter(7)\n"
+                    "  %%b = pred[1]{0} parameter(8)\n  %%d = pred[1]{0:S(1)} parameter(9)\n"
+                    "  %%t = f32[" ONES14 "64,128]{" LAST15 ",0:T(8,128)} parameter(10)\n"
+                    "  %%w = f32[1," ONES14 "64,128]{16," LAST15 ",0:T(8,128)} parameter(11)\n"
+                    "  ROOT %%m = %s\n}\n",
                     others[i].instruction);
         ts_audit_result r;
         ts_audit *audit = audited(arena, &v6e_audit, (audited_text){text.bytes, text.length, 0}, &r);
