@@ -139,8 +139,11 @@ INLINE void prefetch_ends(const kind k, const ts_tile *tile, uint8_t *dst) {
 INLINE void move_row_at(const kind k, const call *c, steps row, const int64_t *at) {
     const ts_tile_runs *runs = &c->tile->runs;
     for (int i = 0; i < TS_TILE_LOOPS - 1; i++) {
+        const ts_kernel_loop loop = c->tile->loops[i];
+        row.src += at[i] * loop.src_step;
+        row.dst += at[i] * loop.dst_step;
         row.kept += at[i] * runs->kept_step[i];
-        row.left -= runs->along[i] ? at[i] * c->tile->loops[i].dst_step : 0;
+        row.left -= runs->along[i] ? at[i] * loop.dst_step : 0;
     }
     row.begins = row.left == runs->bytes;
     if (row.begins) prefetch_ends(k, c->tile, row.dst);
@@ -152,8 +155,11 @@ INLINE void move_rows(const kind k, const ts_tile *tile, uint8_t *dst, const uin
     call c = {.tile = tile};
     set_unpacks(tile, k.stages, false, &c.u);
     find_last(k, tile, &c);
-    EACH_ROW(tile->loops, dst, src,
-             move_row_at(k, &c, (steps){to, from, kept, tile->runs.bytes, true}, (const int64_t[]){x, y, z}));
+    const steps first = {dst, src, kept, tile->runs.bytes, true};
+    int64_t at[TS_TILE_LOOPS - 1];
+    for (at[0] = 0; at[0] < tile->loops[0].count; at[0]++)
+        for (at[1] = 0; at[1] < tile->loops[1].count; at[1]++)
+            for (at[2] = 0; at[2] < tile->loops[2].count; at[2]++) move_row_at(k, &c, first, at);
 }
 
 #define RUNS(how, stages)                                                                                    \
