@@ -38,7 +38,7 @@ NO_KERNEL = "it calls no pallas_call"
 NEAR = {"bfloat16": 2.0 ** -6, "float16": 2.0 ** -9, "float32": 2.0 ** -8}
 # f32 products state no precision unless asked to: both operands may then be rounded to bf16, by a share of 2^-8 each.
 NEAR_PRODUCTS = {**NEAR, "float32": 2.0 ** -7}
-_F32_PRODUCT = re.compile(r'"tpu\.matmul".*: \(vector<[0-9x]*f32>')
+_F32_PRODUCT = re.compile(r'"tpu\.matmul"(?!.*contract_precision<fp32>).*: \(vector<[0-9x]*f32>')
 
 
 def _lowering():

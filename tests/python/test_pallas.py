@@ -75,6 +75,8 @@ def both_operands_of_f32_products_are_rounded():
         return pallas.Kernel(Call(), text, None).near["float32"]
     product = '%9 = "tpu.matmul"(%1, %2, %3) <{transpose_lhs = false}> : (vector<256x128x{0}>, vector<128x128x{0}>, vector<256x128xf32>)'
     assert near(product.replace("{0}", "f32")) == 2 * near(product.replace("{0}", "bf16")) == 2 * near('"arith.addf"')
+    stated = product.replace("{0}", "f32").replace("<{", "<{precision = #tpu.contract_precision<fp32>, ")
+    assert near(stated) == near('"arith.addf"') and near(stated + "\n" + product.replace("{0}", "f32")) == 2 * near(stated)
 
 
 @test
