@@ -549,6 +549,34 @@ static void descriptors_by_name(void **state) {
     close(file);
 }
 
+/* The first of all descriptors is one, too. */
+static void descriptor_zero(void **state) {
+    ts_error err = {0};
+    int saved = dup(STDIN_FILENO), file = open(path, O_RDWR | O_CREAT, 0666);
+    dup2(file, STDIN_FILENO);
+    bool written = ts_file_save(&err, arena, "/dev/fd/0", "zero", 4);
+    bool open_still = fcntl(STDIN_FILENO, F_GETFD) >= 0;
+    dup2(saved, STDIN_FILENO);
+    close(saved);
+    close(file);
+    assert_true(written && open_still);
+    assert_content("zero", 4);
+}
+
+/* Names without a folder are of the current one: of links, of what is not there yet, and where names are synced. */
+static void names_without_a_folder(void **state) {
+    ts_error err = {0};
+    int here = open(".", O_RDONLY | O_DIRECTORY);
+    assert_int_equal(chdir(folder) + symlink("out", "link"), 0);
+    bool same = ts_file_same(arena, "out", "./out") && ts_file_same(arena, "link", path) &&
+                !ts_file_same(arena, "out", "other");
+    bool saved = ts_file_save(&err, arena, "link", "new", 3);
+    assert_int_equal(unlink("link") + fchdir(here) + close(here), 0);
+    assert_true(same && saved);
+    assert_content("new", 3);
+    assert_int_equal(fault.syncs, 2);
+}
+
 static void file_of_standard_output(void **state) {
     ts_error err = {0};
     int saved = dup(STDOUT_FILENO), file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
@@ -626,6 +654,8 @@ int main(void) {
         TEST(one_file_by_two_names),
         TEST(what_may_be_read_once),
         TEST(descriptors_by_name),
+        TEST(descriptor_zero),
+        TEST(names_without_a_folder),
         TEST(file_of_standard_output),
         TEST(watched),
         TEST(file_systems_that_cannot_sync),
