@@ -223,7 +223,8 @@ static int findings_by_time(const void *x, const void *y) {
     if (a->microseconds_saved != b->microseconds_saved)
         return ts_order_reals(b->microseconds_saved, a->microseconds_saved);
     if (a->bytes_saved != b->bytes_saved) return ts_order(b->bytes_saved, a->bytes_saved);
-    return (a->is_move - b->is_move) ? b->is_move - a->is_move : a->index - b->index;
+    if (a->is_move != b->is_move) return a->is_move ? -1 : 1;
+    return a->index - b->index;
 }
 
 /* The numbers of the findings, those that save the most bytes first. */

@@ -197,6 +197,14 @@ static const struct {
      "pred[4,512]{1,0:T(4,128)(4,1)} takes 2.0K; 2048. as {1,0:T(4,128)(4,1)}\n"
      "pred[4,384]{1,0:T(8,128)E(8)} takes 3.0K for 1.5K of data: another tile: "
      "pred[4,384]{1,0:T(4,128)(4,1)} takes 1.5K; 1536. as {1,0:T(4,128)(4,1)}\n"},
+    /* Be it no move: these save no time, and two buffers more bytes than the move. */
+    {ENTRY "  %a = f32[100]{0:T(128)} parameter(0)\n  %b = f32[100]{0:T(1024)} parameter(1)\n"
+           "  ROOT %c = f32[100]{0:T(1024)} transpose(%a), dimensions={0}\n",
+     "f32[100]{0:T(1024)} takes 4.0K for 400B of data: another tile: f32[100]{0:T(128)} takes 512B; 7168. as "
+     "{0:T(128)}\n"
+     "transpose changes tile, more padding: f32[100]{0:T(128)} to f32[100]{0:T(1024)}: the padding is the "
+     "target's: 4.0K for it; give it the layout {0:T(128)}, which has the source's bytes; 3584. as "
+     "{0:T(1024)}\n"},
     /* Of those that save as much, the one that wastes more is first. */
     {ENTRY
      "  %a = f32[1000,3]{1,0:T(8,128)} parameter(0)\n  ROOT %b = f32[999,3]{1,0:T(8,128)} parameter(1)\n",
