@@ -240,6 +240,8 @@ static void test_programs(void **state) {
         {".loop s1 = 0, 64, 8\nnop\n.end",
          "    smov s1, 0\nL1:\n    nop\n    { sadd s1, s1, 8 ; br.lt s1, 56, L1 }\n"},
         {".loop s1 = 5, 5\nnop\n.end", ""},
+        {".loop s1 = 2147483639, 2147483647, 4\nnop\n.end", /* up to the largest number */
+         "    smov s1, 2147483639\nL1:\n    nop\n    { sadd s1, s1, 4 ; br.lt s1, 2147483643, L1 }\n"},
         {".loop s1 = 0, s2\nnop\n.end\nhalt", "    smov s1, 0\n    br.ge s1, s2, L5\nL2:\n    nop\n    sadd "
                                               "s1, s1, 1\n    br.lt s1, s2, L2\nL5:\n    halt\n"},
         {".param R = 10\n.param C = 300\n.tensor x hbm bf16[R,C+0]{1,0:T(8,128)(2,1)} in random(seed=2, "

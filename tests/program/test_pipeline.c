@@ -77,6 +77,18 @@ static void intervals_are_the_least(void **state) {
     }
 }
 
+/* The first of `rows`: its counter is at most 3 x 4 - 1 iterations of 8 ahead, and that is below 2^31. */
+static void counters_stay_below_the_largest_number(void **state) {
+    const ts_target target = make_target();
+    for (int beyond = 0; beyond < 2; beyond++) {
+        int end = INT32_MAX - 11 * 8 + beyond;
+        const char *text =
+            ts_text_format(arena, ".pack pipeline %s\n" TENSORS "\n.loop s7 = %d, %d, 8\n%s.end\n",
+                           rows[0].mode, end - 128, end, rows[0].body);
+        assert_int_equal(pipeline_of(&target, text).iterations, beyond ? 0 : rows[0].iterations);
+    }
+}
+
 /* Iterations may overlap where each takes all results that it gives, of each unit, and none is from before. */
 static void results_are_taken_by_who_gave_them(void **state) {
 #define LOAD  "vld v0, w[s7, 0]\n"
@@ -109,6 +121,7 @@ static void results_are_taken_by_who_gave_them(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(intervals_are_the_least),
+                                       cmocka_unit_test(counters_stay_below_the_largest_number),
                                        cmocka_unit_test(results_are_taken_by_who_gave_them)};
     return cmocka_run_group_tests(tests, begin_group, end_group);
 }
