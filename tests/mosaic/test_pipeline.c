@@ -705,6 +705,72 @@ static void parts_are_copied_as_another_type(void **state) {
     err = (ts_error){0};
 }
 
+#define SHAPED(name, to)                name " = \"tpu.memref_reshape\"(%m) : (" ROWS("32") ") -> " to "\n"
+#define SQUEEZED(name, of, from, to)    name " = \"tpu.memref_squeeze\"(" of ") : (" from ") -> " to "\n"
+#define HALF(blocks)                    VMEM(blocks "x16x128", "8,128", "2,1,1")
+#define QUARTERS(blocks)                VMEM(blocks "x8x128", "8,128", "1,1,1")
+#define AT_BLOCK(name, of, from, to, n) CUT(name, of, from, to, n ", %z, %z", "i32, i32, i32")
+#define COPY_BLOCK(from, to, type)                                                                           \
+    "\"tpu.enqueue_dma\"(" from ", " to                                                                      \
+    ", %s) <{operandSegmentSizes = array<i32: 1, 0, 1, 1, 0, 0>}> : (" type ", " type ", " DONE              \
+    ") -> ()\n\"tpu.wait_dma2\"(%s, " from ", " to ") : (" DONE ", " type ", " type ") -> ()\n"
+
+/* Of four blocks of 8 rows the second half is copied, and the third quarter over the first; both are added. */
+static void parts_are_copied_through_several_views(void **state) {
+    static const char body[] = FOUR NUMBER("%n1", "1") NUMBER("%n2", "2") SHAPED("%h", HALF("2")) AT_BLOCK(
+        "%h1", "%h", HALF("2"), HALF("1"), "%n1") SQUEEZED("%hs", "%h1", HALF("1"), ROWS("16"))
+        SHAPED("%q", QUARTERS("4")) AT_BLOCK("%q2", "%q", QUARTERS("4"), QUARTERS("1"),
+                                             "%n2") SQUEEZED("%qs", "%q2", QUARTERS("1"), ROWS("8"))
+            SHAPED("%r", QUARTERS("4")) AT_BLOCK("%r0", "%r", QUARTERS("4"), QUARTERS("1"), "%z") SQUEEZED(
+                "%rs", "%r0", QUARTERS("1"),
+                ROWS("8")) "%o = \"memref.alloca\"() <{operandSegmentSizes = array<i32: 0, 0>}> : () "
+                           "-> " ROWS("16") "\n"
+                                            "%s = \"tpu.sem_alloc\"() : () -> " DONE
+                                            "\n" COPY_BLOCK("%hs", "%o", ROWS("16")) COPY_BLOCK(
+                                                "%qs", "%rs",
+                                                ROWS("8")) "%t = \"tpu.load\"(%m, %c, %c) <{" ALL
+                                                           "}> : (" ROWS(
+                                                               "32") ", index, index) -> vector<8x128xf32>\n"
+                                                                     "%u = \"tpu.load\"(%o, %i8, %c) <{" ALL
+                                                                     "}> : (" ROWS(
+                                                                         "16") ", index, index) -> "
+                                                                               "vector<8x128xf32>\n"
+                                                                               "%v = \"arith.addf\"(%t, %u) "
+                                                                               ": (vector<8x128xf32>, "
+                                                                               "vector<8x128xf32>) -> "
+                                                                               "vector<8x128xf32>\n" STORE(
+                                                                                   "%v");
+    outcome o = run((sketch){"1", same, same, body, 8, 8});
+    for (int i = 0; i < 8 * 128; i++) assert_true(o.values[i] == (float)(2048 + i + 3072 + i));
+}
+
+#define PARTED VMEM("1x2x8x128", "8,128", "2,1,1,1")
+#define EIGHTH VMEM("1x1x8x128", "8,128", "2,1,1,1")
+/* The second half as `to`, of which `cut` is copied. */
+#define COPY_OF_HALF(to, cut)                                                                                \
+    FOUR NUMBER("%n1", "1") SHAPED("%h", HALF("2"))                                                          \
+        AT_BLOCK("%h1", "%h", HALF("2"), HALF("1"), "%n1") "%p = \"tpu.memref_reshape\"(%h1) : (" HALF(      \
+            "1") ") -> " to "\n" cut                                                                         \
+                 "%o = \"memref.alloca\"() <{operandSegmentSizes = array<i32: 0, 0>}> : () -> " ROWS(        \
+                     "8") "\n"                                                                               \
+                          "%s = \"tpu.sem_alloc\"() : () -> " DONE "\n" COPY_BLOCK("%r", "%o", ROWS("8"))    \
+                              GET("%o", ROWS("8"), "%c, %c", "index, index")
+
+/* Of a dim that is there in part no other can be made. */
+static void parts_are_copied_in_parts(void **state) {
+    static const char parted[] =
+        COPY_OF_HALF(PARTED, CUT("%q", "%p", PARTED, EIGHTH, "%z, %n1, %z, %z", "i32, i32, i32, i32")
+                                 SQUEEZED("%r", "%q", EIGHTH, ROWS("8"))),
+                      other[] = COPY_OF_HALF(QUARTERS("2"),
+                                             AT_BLOCK("%q", "%p", QUARTERS("2"), QUARTERS("1"), "%n1")
+                                                 SQUEEZED("%r", "%q", QUARTERS("1"), ROWS("8")));
+    outcome o = run((sketch){"1", same, same, parted, 8, 8});
+    for (int i = 0; i < 8 * 128; i++) assert_true(o.values[i] == (float)(3072 + i));
+    assert_false(try_run((sketch){"1", same, same, other, 8, 8}, &o));
+    assert_string_equal(err.message, "'tpu.enqueue_dma' is not modelled: through a view with another layout");
+    err = (ts_error){0};
+}
+
 /* Every other sublane from the second on, the others are left as they are. */
 static void some_sublanes_are_stored(void **state) {
     static const char body[] = LOAD ON("%a1", "1.000000e+05")
@@ -1644,6 +1710,8 @@ int main(void) {
         cmocka_unit_test(transfers_read_the_block_of_the_step),
         cmocka_unit_test(transfers_begin_where_registers_say),
         cmocka_unit_test(parts_are_copied_as_another_type),
+        cmocka_unit_test(parts_are_copied_through_several_views),
+        cmocka_unit_test(parts_are_copied_in_parts),
         cmocka_unit_test(transfers_read_a_part_of_the_block),
         cmocka_unit_test(rows_behind_a_register_stay_in_their_tile),
         cmocka_unit_test(a_region_gives_its_result),
