@@ -240,6 +240,18 @@ static void short_transfers_are_priced_within_a_hundredth(void **state) {
     compare_known("short", known, cases(sizeof known / sizeof known[0], SANITIZED_KNOWN));
 }
 
+/* Of these either channels that get their share of every access are simulated, or the engine sets the pace. */
+static void short_transfers_are_priced_to_the_cycle(void **state) {
+    static const known_transfer known[] = {
+        {"tpu-v5p", "f16[13,21,16,72]{3,2,1,0:T(2,128)}", "f16[13,21,16,72]{3,2,1,0:T(16,128)}"},
+        {"tpu-v7x", "bf16[384,11,208]{2,1,0:T(2,128)(2,1)}", "bf16[384,11,208]{2,0,1:T(4,128)(2,1)}"},
+        {"tpu-v2", "u4[19,560,7,65]{3,2,1,0:T(8,128)E(4)}", "u4[19,560,7,65]{3,2,1,0:T(4,128)(8,1)E(4)}"},
+        {"tpu-v2", "s4[616,6,932]{2,1,0:T(16,128)(8,1)E(4)}", "s4[616,6,932]{2,1,0:T(16,128)E(4)}"},
+    };
+    distance d = compare_known("to the cycle", known, cases(sizeof known / sizeof known[0], SANITIZED_KNOWN));
+    assert_true(d.skipped == d.pairs && d.worst == 0);
+}
+
 /* A slice that no access of the simulated channel is of. */
 static void a_channel_without_accesses_stands_for_none(void **state) {
     ts_arena *arena = ts_arena_new();
@@ -411,6 +423,7 @@ int main(void) {
         cmocka_unit_test(drawn_transfers_are_priced_within_a_hundredth),
         cmocka_unit_test(known_transfers_are_priced_within_a_hundredth),
         cmocka_unit_test(short_transfers_are_priced_within_a_hundredth),
+        cmocka_unit_test(short_transfers_are_priced_to_the_cycle),
         cmocka_unit_test(a_channel_without_accesses_stands_for_none),
         cmocka_unit_test(large_tensors_are_mostly_skipped),
         cmocka_unit_test(blocks_that_fill_an_offer_are_left_out),
