@@ -55,8 +55,7 @@ struct loop_sampler {
 
 loop_sampler *loop_sampler_new(ts_arena *arena, ts_chip *chip) {
     const ts_chip_config *config = chip->config;
-    if (!config->time_only || config->exact || config->sanitize || chip->observer || config->links)
-        return NULL;
+    if (!config->time_only || config->exact || chip->observer || config->links) return NULL;
     loop_sampler *s = TS_NEW(arena, loop_sampler);
     const ts_hbm_config *hbm = config->memory.hbm;
     *s = (loop_sampler){.chip = chip, .end = -1};
