@@ -50,7 +50,7 @@ static int64_t settling(const ts_work_product *p, extents b) { return p->k >= 4 
 
 /* A row of so many blocks is run whole, with the strides that all have; of a longer one a part, and then all blocks side by
  * side, which costs less. */
-enum { BESIDE = 8 };
+enum { BESIDE = 16 };
 
 static predict_series series_of(predict_program *k, const ts_work_product *p, extents b) {
     int64_t beside = ts_ceil_div(p->n, b.n), rows = ts_round_up(p->m, 128),

@@ -333,9 +333,9 @@ static void stated_blocks(void **state) {
     double row = blocks(m, low, tall, 0, 2, 1024), both = blocks(m, low2, tall, 0, 2, 1024);
     assert_times(predict(m, in_blocks(product(1152, 1024, 1024), 128, 512, 256)),
                  row + 2 * (both - row) + 0.6);
-    /* a row of 9 blocks is too long: all side by side */
-    assert_times(predict(m, in_blocks(product(512, 9 * 512, 1024), 256, 512, 256)),
-                 one + 17 * (two - one) + 0.6);
+    /* a row of 17 blocks is too long: all side by side */
+    assert_times(predict(m, in_blocks(product(512, 17 * 512, 1024), 256, 512, 256)),
+                 one + 33 * (two - one) + 0.6);
     /* a result of four bytes, and one that is reduced */
     ts_workload w = in_blocks(product(256, 512, 1024), 256, 512, 256);
     w.products[0].out_bytes = 4;
