@@ -92,6 +92,9 @@ INLINE void move_some(const kind k, const ts_tile_place *at, const ts_tile *tile
     const int64_t ahead = tile->ahead_bytes;
     const bool streams = tile->streams;
     wide v[16];
+    if (ASKS_FOR_STORES && !streams && !ahead)
+        UNROLL for (int i = 0; i < all; i++)
+            __builtin_prefetch(dst_of(k, at, i / lines, tile, dst) + tile->dst_line[i % lines] + 63, 1, 3);
     UNROLL for (int i = 0; i < all; i++) v[i] =
         load_of_tile(k, tile, i % lines, src_of(k, at, i / lines, tile, src));
     if (ahead) {
@@ -111,6 +114,8 @@ INLINE void move_large_tile(const kind k, const ts_tile *tile, const unpacks *u,
     const ts_load how = k.how;
     const int rest = k.stages - 3;
     wide copy[TS_TILE_LINES];
+    if (ASKS_FOR_STORES && !tile->streams && !tile->ahead_bytes)
+        for (int i = 0; i < 8 << rest; i++) prefetch_stored(dst + tile->dst_line[i], 64);
     for (int group = 0; group < 1 << rest; group++) {
         wide v[8];
         const int64_t *at = tile->src_line + 8 * group;

@@ -93,12 +93,19 @@ INLINE void store_line(masking masks, const ts_tile *tile, int line, const wide 
         _mm512_storeu_si512(dst, v);
 }
 
+INLINE void prefetch_there(masking masks, const ts_tile *tile, uint8_t *dst) {
+    if (!ASKS_FOR_STORES || tile->streams || tile->ahead_bytes) return;
+    for (int i = 0; i < LINES; i++)
+        if (!masks || tile->dst_mask[i] != 0) prefetch_stored(dst + tile->dst_line[i], TS_LINE_BYTES);
+}
+
 /* The last digit of a line's number left first. */
 INLINE int reversed(int i) { return (i & 1) << 3 | (i & 2) << 1 | (i & 4) >> 1 | (i & 8) >> 3; }
 
 INLINE void move_tile(masking masks, const ts_tile *tile, const arrangement *a, uint8_t *dst,
                       const uint8_t *src) {
     wide v[LINES];
+    prefetch_there(masks, tile, dst);
     UNROLL for (int i = 0; i < LINES; i++) v[i] = load_line(masks, tile, i, a->order, src);
     transpose_bytes(v);
     UNROLL for (int i = 0; i < LINES; i++) store_line(masks, tile, reversed(i), a->pack, dst, v[i]);

@@ -48,8 +48,14 @@ INLINE bool find_made_src(const unpacks *u, halves *h) {
     return true;
 }
 
+INLINE void prefetch_tile(const ts_tile *tile, uint8_t *dst) {
+    for (int i = 0; ASKS_FOR_STORES && i < LINES; i++)
+        __builtin_prefetch(dst + tile->dst_line[i] + TS_LINE_BYTES - 1, 1, 3);
+}
+
 INLINE void load_halves(const ts_tile *tile, const halves *h, uint8_t *dst, const uint8_t *src) {
     const uint8_t *const row[LINES] = {src + tile->src_line[0], src + tile->src_line[1]};
+    prefetch_tile(tile, dst);
     wide first = _mm512_permutexvar_epi8(h->order[0], load_squares(LINES, row, 0)),
          second = _mm512_permutexvar_epi8(h->order[1], load_squares(LINES, row, HALF));
     _mm512_storeu_si512(dst + tile->dst_line[0], first);
@@ -57,6 +63,7 @@ INLINE void load_halves(const ts_tile *tile, const halves *h, uint8_t *dst, cons
 }
 
 INLINE void store_halves(const ts_tile *tile, const halves *h, uint8_t *dst, const uint8_t *src) {
+    prefetch_tile(tile, dst);
     wide first = _mm512_permutexvar_epi8(h->order[0], _mm512_loadu_si512(src + tile->src_line[0])),
          second = _mm512_permutexvar_epi8(h->order[1], _mm512_loadu_si512(src + tile->src_line[1]));
     store_half(NULL, dst + tile->dst_line[0], _mm512_castsi512_si256(first));

@@ -57,16 +57,19 @@ INLINE void store_permuted(const kind k, const ts_tile *tile, int line, uint8_t 
         _mm512_mask_storeu_epi8(dst, tile->dst_mask[line], v);
 }
 
-/* What is loaded later. */
-INLINE void prefetch_lines(const kind k, const ts_tile *tile, const uint8_t *src) {
+/* What is loaded later, or stored soon. */
+INLINE void prefetch_lines(const kind k, const ts_tile *tile, const uint8_t *dst, const uint8_t *src) {
+    const int lines = k.lines ? k.lines : tile->permute.lines;
     for (int i = 0; tile->ahead_bytes && i < k.sources; i++)
         __builtin_prefetch(src + tile->src_line[i] + tile->ahead_bytes, 0, 2);
+    for (int i = 0; ASKS_FOR_STORES && !tile->ahead_bytes && i < lines; i++)
+        __builtin_prefetch(dst + tile->dst_line[i] + TS_LINE_BYTES - 1, 1, 3);
 }
 
 INLINE void permute_lines(const kind k, const ts_tile *tile, wide (*order)[PAIRS], uint8_t *dst,
                           const uint8_t *src) {
     wide v[TS_PERMUTE_LINES], from[PAIRS];
-    prefetch_lines(k, tile, src);
+    prefetch_lines(k, tile, dst, src);
     UNROLL for (int i = 0; i < TS_PERMUTE_LINES; i++) {
         if (i >= k.sources) continue;
         v[i] = k.loads_whole ? _mm512_loadu_si512(src + tile->src_line[i])
