@@ -21,6 +21,12 @@ static char *show(char out[36], bool estimated, int64_t cycles) {
 /* The core's own latencies and banks are always simulated. */
 static bool is_of_others(int stall) { return stall >= TS_STALL_SEMAPHORE && stall != TS_STALL_VMEM_BANK; }
 
+static void add_stall(ts_text *out, bool estimated, int64_t cycles, int stall) {
+    char number[36];
+    ts_text_add(out, "%s cycle%s: %s\n", show(number, estimated && is_of_others(stall), cycles),
+                cycles == 1 ? "" : "s", ts_stall_get(stall)->meaning);
+}
+
 static void add_head(ts_text *out, const ts_event_source *of, int64_t cycle, const ts_source *source,
                      int line) {
     enum { LOCATION = 23 }; /* columns, where files have names */
@@ -48,10 +54,9 @@ void ts_report_issued(const ts_event_source *of, int bundle, int64_t cycle, ts_t
 
 void ts_report_stalled(const ts_event_source *of, int bundle, int64_t first_cycle, int64_t cycles, int stall,
                        ts_text *out) {
-    char number[36];
     add_bundle_head(out, of, first_cycle, bundle);
-    ts_text_add(out, "  stalls %s cycle%s: %s\n", show(number, of->estimated && is_of_others(stall), cycles),
-                cycles == 1 ? "" : "s", ts_stall_get(stall)->meaning);
+    ts_text_add(out, "  stalls ");
+    add_stall(out, of->estimated, cycles, stall);
 }
 
 void ts_report_transferred(const ts_event_source *of, int transfer, const ts_dma_result *result,
@@ -81,7 +86,7 @@ void ts_report_came(const ts_event_source *of, const ts_in_flight *transfer, ts_
 void ts_report_where(const ts_session *session, ts_text *out) {
     const ts_program *program = ts_session_program(session);
     ts_session_state state;
-    char cycle[36], number[36];
+    char cycle[36];
     ts_session_look(session, &state);
     show(cycle, state.estimated, state.cycle);
     if (ts_session_device(session) >= 0)
@@ -100,9 +105,8 @@ void ts_report_where(const ts_session *session, ts_text *out) {
     if (state.waits) {
         ts_text_add(out, "it waits for a semaphore or the DMA engine\n");
     } else if (state.stall >= 0) {
-        ts_text_add(out, "it stalled %s cycle%s: %s\n",
-                    show(number, state.estimated && is_of_others(state.stall), state.stall_cycles),
-                    state.stall_cycles == 1 ? "" : "s", ts_stall_get(state.stall)->meaning);
+        ts_text_add(out, "it stalled ");
+        add_stall(out, state.estimated, state.stall_cycles, state.stall);
     }
 }
 

@@ -111,7 +111,7 @@ static ts_program_location join(const ts_program *program, ts_program_location a
     return (ts_program_location){frame, x < y ? x : y};
 }
 
-/* A tree: the bundles from `count` on, below them what two of twice the number are together. */
+/* A tree: the bundles from `count` on; at i below them the join of those at 2 i and 2 i + 1. */
 static const ts_program_location *join_bundles(ts_arena *scratch, const ts_program *program) {
     int count = program->code.bundle_count;
     ts_program_location *tree = TS_NEW_ARRAY(scratch, ts_program_location, 2 * (int64_t)count);
