@@ -1,6 +1,7 @@
 /* Frames: by which calls and loops an instruction comes to stand where it does. */
 #include <string.h>
 
+#include "base/text.h"
 #include "program/program.h"
 #include "tests/support/cmocka.h"
 #include "tests/support/group.h"
@@ -85,10 +86,23 @@ static void instructions_are_in_frames(void **state) {
     assert_int_equal(at, sizeof places / sizeof places[0]);
 }
 
+/* More than there is room for at first: each of 40 lines of a body that is gone through twice. */
+static void many_frames_are_found_again(void **state) {
+    enum { CALLS = 40 };
+    ts_text many = ts_text_begin(arena);
+    ts_text_add(&many, ".macro one\nnop\n.end\n.for I = 0, 2\n");
+    for (int i = 0; i < CALLS; i++) ts_text_add(&many, "one\n");
+    ts_text_add(&many, ".end\nhalt\n");
+    const ts_program *p = parse(many.bytes);
+    assert_int_equal(p->frame_count, CALLS);
+    for (int i = 0; i < CALLS; i++) assert_int_equal(p->frames[i].line, 5 + i);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_are_ways),
         cmocka_unit_test(instructions_are_in_frames),
+        cmocka_unit_test(many_frames_are_found_again),
     };
     return cmocka_run_group_tests(tests, begin_group, end_group);
 }
