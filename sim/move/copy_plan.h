@@ -24,12 +24,13 @@ typedef struct {
 /* A kernel and the loops around it, outermost first. */
 typedef struct {
     const ts_copy_context *m;
-    ts_box_list *others;             /* that may be moved with a box; NULL: there are none */
-    bool extended;                   /* some are */
-    ts_lack lack;                    /* of the box that it is matched with */
-    ts_tile_function *tile_function; /* NULL: a run */
-    ts_tile_function *runs_function; /* where its lines continue runs; NULL: there is none */
-    bool lists;                      /* it takes tiles by a list */
+    ts_box_list *others;                   /* that may be moved with a box; NULL: there are none */
+    bool extended;                         /* some are */
+    ts_lack lack;                          /* of the box that it is matched with */
+    ts_tile_function *tile_function;       /* NULL: a run */
+    ts_columns_function *columns_function; /* of columns past the caches */
+    ts_tile_function *runs_function;       /* where its lines continue runs; NULL: there is none */
+    bool lists;                            /* it takes tiles by a list */
     ts_tile tile;
     bool streams;    /* where the destination is aligned */
     bool in_runs;    /* by runs_function, past the caches too */
@@ -70,6 +71,11 @@ bool ts_copy_plan_match_transpose(ts_copy_plan *job, const ts_plan_box *box, int
 /* The same for rows that are shorter than a vector's lane; where kernels may not read behind the source, of bytes
  * alone, which are copied first. */
 bool ts_copy_plan_match_short_rows(ts_copy_plan *job, const ts_plan_box *box, int64_t *times);
+/* All of a box as rows and columns that are stored past the caches. */
+bool ts_copy_plan_match_columns(ts_copy_plan *job, const ts_plan_box *box);
+/* Loops whose elements lie together on both sides make larger elements, and `times` says so; the bits of these, or 0 where
+ * they are of another size than kernels know. */
+int64_t ts_copy_plan_find_width(const ts_plan_box *box, int64_t width, int64_t *times);
 /* Loops that stay within a few lines (permute.c): of each side one behind the other, or apart, where these move so
  * many bytes a clock; 0: not at all. */
 bool ts_copy_plan_match_permute(ts_copy_plan *job, const ts_plan_box *box, int apart, int64_t *times);

@@ -116,6 +116,16 @@ typedef void ts_tile_function(const ts_tile *tile, uint8_t *dst, const uint8_t *
 /* By lines of the source less 1, then those of the destination less 1 where both are few, else the last. */
 typedef ts_tile_function *const ts_permutes[TS_PERMUTE_LINES][TS_PERMUTE_FEW + 1];
 
+/* The columns of a transpose, of at least a line of each row, are parts of runs of the destination: of so many bytes. A part
+ * that begins a run and does not end it has a line at least. */
+typedef struct {
+    int bytes;
+    bool begins, ends; /* the runs */
+    uint8_t *carried;  /* a line for each column: what it needs of the part before; aligned */
+} ts_column_runs;
+typedef void ts_columns_function(const ts_tile *tile, uint8_t *dst, const uint8_t *src,
+                                 const ts_column_runs *runs);
+
 /* Elements narrower than a byte: how the lines of a tile are made of them, and they of lines. A line has a
  * byte for each, or bytes that are joined of several parts, the first lowest. */
 typedef struct {
@@ -207,6 +217,7 @@ typedef struct {
     ts_tile_function *const *bytes;      /* of 16 lines of bytes: whole, and masked; NULL: there are none */
     const ts_permutes *permutes;         /* of bytes, and of words; NULL: there are none */
     ts_tile_function *const *transposes; /* by log2 of an element's bytes */
+    ts_columns_function *const *columns; /* the same past the caches; NULL: there are none */
     bool masks_columns;                  /* transposes make short columns */
     bool lists;                          /* tiles may be listed */
     ts_narrow_load *load_narrow;

@@ -283,6 +283,7 @@ typedef wide squares;
 #define JOIN_LANES         join_lanes
 #define STORE_LANES        store_squares
 #include "kernel_transpose.inc"
+#include "kernel_columns.inc"
 #undef LANES
 
 /* ---- Elements narrower than a byte ---- */
@@ -346,6 +347,7 @@ const ts_tile_kernels ts_tiles_avx512 = {
     .bytes = ts_bytes_avx512,
     .permutes = ts_permutes_avx512,
     .transposes = transposes,
+    .columns = columns_by_width,
     .masks_columns = true,
     .lists = true,
     .load_narrow = load_narrow,

@@ -1,7 +1,7 @@
 /* Boxes of large tensors whose kernel would store pieces of cache lines: a block of the box after the other
  * is made in a scratch within the nearest cache, where the lines lie as in the destination, and stored from
- * there past the caches, line by line. What a block leaves of a line is carried to the block that continues
- * it. */
+ * there past the caches, line by line; columns of transposes without a scratch. What a block leaves of a line is
+ * carried to the block that continues it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,8 +23,8 @@ enum {
 };
 
 typedef struct {
-    uint64_t shorter; /* which loops the block takes fewer steps of */
-    bool known, by_kernel;
+    uint64_t shorter;      /* which loops the block takes fewer steps of */
+    bool known, by_kernel; /* else by elements; of columns: as any box */
     ts_plan_box box;
     ts_copy_plan job;
 } fill;
@@ -41,6 +41,7 @@ typedef struct {
     int along;                        /* the loop whose next block continues the runs; -1 */
     int row;                          /* the loop over runs that turns fastest; -1 */
     int64_t rows;                     /* runs of a block */
+    bool in_columns;                  /* blocks are rows and columns, that need no scratch */
     uint8_t *carried;                 /* lines, of all blocks that turn within `along` */
     fill fills[FILLS];
 } stage;
@@ -163,7 +164,9 @@ static fill *find_fill(stage *s, const block *b) {
     f->box = (ts_plan_box){.loop_count = s->box.loop_count};
     for (int i = 0; i < s->box.loop_count; i++)
         f->box.loops[i] = (ts_plan_loop){b->extent[i], s->box.loops[i].src_bits, s->pitch[i]};
-    f->by_kernel = ts_copy_plan_match(&f->job, &s->in, &f->box);
+    if (s->in_columns) ts_copy_plan_begin(&f->job, &s->in);
+    f->by_kernel = s->in_columns ? ts_copy_plan_match_columns(&f->job, &f->box)
+                                 : ts_copy_plan_match(&f->job, &s->in, &f->box);
     return f;
 }
 
@@ -198,12 +201,18 @@ static void take_rows(const stage *s, const block *b, const ts_staged_runs *runs
     }
 }
 
+/* Bytes of a block that lie together in the destination. */
+static int64_t bytes_of_run(const stage *s, const block *b) {
+    int64_t bytes = s->in.dst.element_bits / 8;
+    for (int i = 0; i < s->box.loop_count; i++) bytes *= s->in_run[i] ? b->extent[i] : 1;
+    return bytes;
+}
+
 /* All runs of a block. */
 static void take_runs(const stage *s, const block *b, uint8_t *scratch, uint8_t *dst, direction way) {
-    int64_t at[TS_PLAN_MAX_LOOPS] = {0}, bytes = s->in.dst.element_bits / 8;
-    ts_staged_runs runs = {.count = 1, .begins = b->begins, .ends = b->ends, .carried = b->carried};
-    for (int i = 0; i < s->box.loop_count; i++) bytes *= s->in_run[i] ? b->extent[i] : 1;
-    runs.bytes = bytes;
+    int64_t at[TS_PLAN_MAX_LOOPS] = {0};
+    ts_staged_runs runs = {
+        .count = 1, .bytes = bytes_of_run(s, b), .begins = b->begins, .ends = b->ends, .carried = b->carried};
     if (s->row >= 0) {
         runs.count = b->extent[s->row];
         runs.step = s->pitch[s->row] / 8;
@@ -224,6 +233,21 @@ static void take_runs(const stage *s, const block *b, uint8_t *scratch, uint8_t 
         }
         if (i < 0) return;
     }
+}
+
+static void move_columns(stage *s, const block *b) {
+    fill *f = find_fill(s, b);
+    if (f->by_kernel) {
+        const ts_column_runs runs = {(int)bytes_of_run(s, b), b->begins, b->ends, b->carried};
+        f->job.tile.ahead_bytes = s->in.ahead_bytes;
+        f->job.columns_function(&f->job.tile, s->dst + b->dst_bits / 8, s->in.src.bytes + b->src_bits / 8,
+                                &runs);
+        return;
+    }
+    ts_plan_box box = f->box;
+    box.src_bits = b->src_bits;
+    box.dst_bits = b->dst_bits;
+    ts_move_box(&s->in, &box);
 }
 
 static void move_block(stage *s, const block *b) {
@@ -257,7 +281,7 @@ static void take_block(const stage *s, const int64_t *at, block *b) {
 
 /* The steps of the block behind; false where there is none. Counts the blocks since `along` went on. */
 static bool go_on(const stage *s, int64_t *at, int64_t *within) {
-    ++*within;
+    *within += s->along >= 0;
     for (int k = s->box.loop_count - 1; k >= 0; k--) {
         int i = s->order[k];
         if (i == s->along) *within = 0;
@@ -278,7 +302,7 @@ static void move_blocks(stage *s) {
         more = go_on(s, at, &within);
         if (more) take_block(s, at, &next);
         s->in.ahead_bytes = (next.src_bits - b.src_bits) / 8;
-        move_block(s, &b);
+        (s->in_columns ? move_columns : move_block)(s, &b);
     }
 }
 
@@ -321,7 +345,6 @@ static void move_parts(stage *s) {
 static bool cut(stage *s, int64_t scratch_bytes) {
     int64_t all[TS_PLAN_MAX_LOOPS];
     int count = s->box.loop_count, width = s->in.dst.element_bits, none;
-    qsort(s->box.loops, (size_t)count, sizeof s->box.loops[0], by_destination);
     if (count == 0 || s->box.loops[count - 1].dst_bits <= 0) return false;
     for (int i = 0; i < count; i++) {
         all[i] = s->box.loops[i].extent;
@@ -335,17 +358,52 @@ static bool cut(stage *s, int64_t scratch_bytes) {
             run >= LINE_OF_MEMORY); /* no line is begun by a block and continued by the next */
 }
 
+static void begin_stage(stage *s, const ts_copy_context *m, const ts_plan_box *box, uint8_t *carried) {
+    s->in = *m;
+    s->in.streams = false;
+    s->dst = m->dst.bytes;
+    s->box = *box;
+    s->carried = carried;
+    s->in_columns = false;
+    for (int i = 0; i < FILLS; i++) s->fills[i].known = false;
+    qsort(s->box.loops, (size_t)box->loop_count, sizeof s->box.loops[0], by_destination);
+}
+
+/* False where kernels do not take a block as rows and columns. */
+static bool cut_columns(stage *s) {
+    const int count = s->box.loop_count;
+    ts_copy_plan job;
+    ts_plan_box first = {.loop_count = count};
+    for (int i = 0; i < count; i++) {
+        first.loops[i] = s->box.loops[i];
+        first.loops[i].extent = s->cover[i];
+        s->pitch[i] = s->box.loops[i].dst_bits;
+        s->in_run[i] = false;
+    }
+    run_bits(&s->box, s->cover, TS_DST, s->in.dst.element_bits, &s->along, s->in_run);
+    s->rows = 1;
+    for (int i = 0; i < count; i++) s->rows *= s->in_run[i] ? 1 : s->cover[i];
+    ts_copy_plan_begin(&job, &s->in);
+    return ts_copy_plan_match_columns(&job, &first) && job.tile.columns.count == s->rows;
+}
+
+bool ts_stage_columns(const ts_copy_context *m, const ts_plan_box *box) {
+    _Alignas(LINE_OF_MEMORY) uint8_t carried[MOST_CARRIED * LINE_OF_MEMORY];
+    stage s;
+    begin_stage(&s, m, box, carried);
+    s.in_columns = true;
+    if (!ts_columns_choose(&s.in, &s.box, s.cover) || !cut_columns(&s)) return false;
+    set_order(&s);
+    move_parts(&s);
+    return true;
+}
+
 bool ts_stage_move(const ts_copy_context *m, const ts_plan_box *box) {
     _Alignas(LINE_OF_MEMORY) uint8_t scratch[2 * MOST_STAGE_BYTES], carried[MOST_CARRIED * LINE_OF_MEMORY];
     stage s;
-    s.in = *m;
-    s.dst = m->dst.bytes;
-    s.box = *box;
-    s.carried = carried;
-    for (int i = 0; i < FILLS; i++) s.fills[i].known = false;
+    begin_stage(&s, m, box, carried);
     if (!cut(&s, sizeof scratch)) return false;
     set_order(&s);
-    s.in.streams = false;
     s.in.staging = true;
     s.in.dst.bytes = scratch;
     move_parts(&s);

@@ -30,9 +30,7 @@ typedef struct {
         repeat_bytes; /* with the others, of a loop that continues all of them; its step on the other side */
 } side;
 
-/* Loops whose elements lie together on both sides make larger elements; 0 where these are of another size
- * than kernels know. */
-static int64_t find_width(const ts_plan_box *box, int64_t width, int64_t *times) {
+int64_t ts_copy_plan_find_width(const ts_plan_box *box, int64_t width, int64_t *times) {
     for (int i = 0; i < box->loop_count; i++) {
         const ts_plan_loop *loop = &box->loops[i];
         if (loop->src_bits != width || loop->dst_bits != width || loop->extent < 2) continue;
@@ -376,7 +374,7 @@ static int64_t find_sides(const ts_copy_plan *j, const ts_plan_box *box, side *r
                           int64_t *times) {
     if (!steps_by_bytes(box)) return 0;
     for (int i = 0; i < box->loop_count; i++) times[i] = 1;
-    int64_t width = find_width(box, j->m->dst.element_bits, times);
+    int64_t width = ts_copy_plan_find_width(box, j->m->dst.element_bits, times);
     *columns = (side){.side = TS_SRC, .other = TS_DST, .count = 1, .next_bits = width};
     *rows = (side){.side = TS_DST, .other = TS_SRC, .count = 1, .next_bits = width};
     if (width > 0) grow(box, rows, columns, times);
@@ -427,4 +425,20 @@ bool ts_copy_plan_match_short_rows(ts_copy_plan *j, const ts_plan_box *box, int6
     if (!kernels || kernels->line_bytes < LEAST_LINE_BYTES) return false;
     add_boxes(j, box, width, times, &rows);
     return match_sides(j, box, &rows, &columns, width, times);
+}
+
+bool ts_copy_plan_match_columns(ts_copy_plan *j, const ts_plan_box *box) {
+    const ts_tile_kernels *kernels = j->m->kernels->tiles[0];
+    side rows, columns;
+    int64_t times[TS_PLAN_MAX_LOOPS], width = find_sides(j, box, &rows, &columns, times);
+    if (width == 0 || columns.count * width / 8 < kernels->line_bytes) return false;
+    for (int i = 0; i < box->loop_count; i++)
+        if (times[i] != box->loops[i].extent) return false;
+    const int64_t line = 8 * kernels->line_bytes / width, whole = ts_round_up(rows.count, line);
+    set_offsets(box, &rows, times, 128 / width, &j->tile.rows);
+    set_offsets(box, &columns, times, INT64_MAX, &j->tile.columns);
+    if (width == 8 && are_colliding(&j->tile.rows, line, FEW_WAYS, 0)) return false;
+    if (whole > rows.count || j->tile.rows.even < rows.count) repeat_last(&j->tile.rows, whole);
+    j->columns_function = kernels->columns[__builtin_ctzll((uint64_t)width / 8)];
+    return true;
 }

@@ -1,0 +1,84 @@
+/* Large transposes by kernels that store columns past the caches: how a box is cut into blocks of rows and columns. */
+#include "copy_plan.h"
+
+#include "base/number.h"
+
+enum {
+    RUN_BYTES = 512,        /* of a column of a block, at most; */
+    NARROW_RUN_BYTES = 256, /* of elements of one or two bytes, of which that are many rows */
+    ROW_BYTES = 1024,       /* of a row */
+    LEAST_ROW = 64,
+    LEAST_ROW_OF_BYTES = 256, /* of which a kernel reads many */
+    LEAST_WHOLE = 768         /* of a column of all blocks, whose ends are stored in pieces */
+};
+
+/* The loops whose elements follow each other on one side, as far as a block goes. */
+typedef struct {
+    ts_side side;
+    int64_t count; /* of elements of a block */
+    bool has[TS_PLAN_MAX_LOOPS];
+} chain;
+
+/* Steps of a loop, of which there is room for so many: even parts, of whole lines. */
+static int64_t in_parts(int64_t extent, int64_t room, int64_t line) {
+    if (extent <= room) return extent;
+    return ts_min(ts_round_up(ts_ceil_div(extent, ts_ceil_div(extent, room)), line), room);
+}
+
+/* The loop that continues a chain; -1. */
+static int find_next(const ts_plan_box *box, const chain *c, int64_t bits) {
+    for (int i = 0; i < box->loop_count; i++)
+        if (!c->has[i] && box->loops[i].extent > 1 && ts_plan_step_bits(&box->loops[i], c->side) == bits)
+            return i;
+    return -1;
+}
+
+/* Covers the loops of a side, up to one of the other's. */
+static void take(const ts_plan_box *box, int64_t width, int64_t most, const chain *other, chain *c,
+                 int64_t *cover) {
+    for (int64_t room = most; room > 1; room = most / c->count) {
+        int i = find_next(box, c, c->count * width);
+        if (i < 0 || other->has[i]) return;
+        c->has[i] = true;
+        cover[i] = in_parts(box->loops[i].extent, room, c->count == 1 ? 8 * TS_LINE_BYTES / width : 1);
+        c->count *= cover[i];
+        if (cover[i] < box->loops[i].extent) return;
+    }
+}
+
+/* Elements that follow each other in the destination, of all blocks with the same columns. */
+static int64_t count_whole(const ts_plan_box *box, int64_t width, const chain *columns) {
+    chain all = {.side = TS_DST, .count = 1};
+    for (int i = find_next(box, &all, width); i >= 0 && !columns->has[i];
+         i = find_next(box, &all, all.count * width)) {
+        all.has[i] = true;
+        all.count *= box->loops[i].extent;
+    }
+    return all.count;
+}
+
+bool ts_columns_choose(const ts_copy_context *m, const ts_plan_box *box, int64_t *cover) {
+    const int64_t width = m->dst.element_bits, bytes = width / 8,
+                  run = bytes > 2 ? RUN_BYTES : NARROW_RUN_BYTES,
+                  least = bytes > 1 ? LEAST_ROW : LEAST_ROW_OF_BYTES;
+    chain rows = {.side = TS_DST, .count = 1}, columns = {.side = TS_SRC, .count = 1};
+    for (int i = 0; i < box->loop_count; i++) cover[i] = 1;
+    take(box, width, run / bytes, &columns, &rows, cover);
+    take(box, width, ts_min(ROW_BYTES / bytes, TS_TRANSPOSED), &rows, &columns, cover);
+    return columns.count * bytes >= least && count_whole(box, width, &columns) * bytes >= LEAST_WHOLE;
+}
+
+bool ts_columns_move(const ts_copy_context *m, const ts_plan_box *box) {
+    int64_t times[TS_PLAN_MAX_LOOPS];
+    ts_copy_context wide = *m;
+    ts_plan_box others = *box;
+    if (!m->same || !m->kernels->tiles[0]->columns || m->dst.element_bits < 8) return false;
+    for (int i = 0; i < box->loop_count; i++) times[i] = 1;
+    int64_t width = ts_copy_plan_find_width(box, m->dst.element_bits, times);
+    if (width == 0) return false;
+    others.loop_count = 0;
+    for (int i = 0; i < box->loop_count; i++)
+        if (times[i] == 1) others.loops[others.loop_count++] = box->loops[i];
+    wide.src.element_bits = wide.dst.element_bits = (int)width;
+    return ts_stage_columns(&wide, &others);
+}

@@ -1,0 +1,211 @@
+/* Transposes whose columns are stored past the caches: which boxes are moved so, and in which blocks, and that all bytes are
+ * those of the definition, beside the first and the last, too. */
+#include <stdio.h>
+#include <string.h>
+
+#include "move/copy_plan.h"
+#include "tests/support/cmocka.h"
+#include "tests/support/guarded.h"
+#include "tests/support/random_layout.h"
+#include "tests/support/rounds.h"
+
+enum { GUARD_BYTES = 128, TEXT = 160, MOST_LOOPS = 5 };
+
+static bool has_columns(void) { return ts_kernels_best()->tiles[0]->columns != NULL; }
+
+/* ---- Which boxes ---- */
+
+/* Loops in bytes, and the steps of each that a block takes. */
+typedef struct {
+    const char *name;
+    int bits, count;
+    ts_plan_loop loops[MOST_LOOPS];
+    bool pays;
+    int64_t cover[MOST_LOOPS];
+} box_row;
+
+static const box_row boxes[] = {
+    {"a matrix", 32, 2, {{2000, 12000, 4}, {3000, 4, 8000}}, true, {128, 256}},
+    {"even parts of whole lines", 32, 2, {{393, 8000, 4}, {2000, 4, 1572}}, true, {112, 256}},
+    {"a row more than two parts", 32, 2, {{257, 8000, 4}, {2000, 4, 1028}}, true, {96, 256}},
+    {"words of 8 bytes", 64, 2, {{2000, 24000, 8}, {3000, 8, 16000}}, true, {64, 128}},
+    {"loops around it",
+     32,
+     3,
+     {{7, 24000000, 24000000}, {2000, 12000, 4}, {3000, 4, 8000}},
+     true,
+     {1, 128, 256}},
+    {"a loop of one step", 32, 3, {{1, 4, 4}, {2000, 12000, 4}, {3000, 4, 8000}}, true, {1, 128, 256}},
+    {"even parts of the second loop",
+     32,
+     3,
+     {{16, 8000, 4}, {25, 128000, 64}, {2000, 4, 1600}},
+     true,
+     {16, 7, 256}},
+    {"halves", 16, 2, {{2000, 6000, 2}, {3000, 2, 4000}}, true, {128, 512}},
+    {"bytes", 8, 2, {{2000, 3001, 1}, {3001, 1, 2000}}, true, {256, 512}},
+    {"bytes in rows that collide", 8, 2, {{2000, 4096, 1}, {4096, 1, 2000}}, true, {256, 512}},
+    {"bytes in short rows", 8, 2, {{2000, 255, 1}, {255, 1, 2000}}, false, {0}},
+    {"bytes in rows just long enough", 8, 2, {{2000, 256, 1}, {256, 1, 2000}}, true, {256, 256}},
+    {"a row of a line", 32, 2, {{2000, 64, 4}, {16, 4, 8000}}, true, {128, 16}},
+    {"a row of less", 32, 2, {{2000, 60, 4}, {15, 4, 8000}}, false, {0}},
+    {"columns just long enough", 32, 2, {{192, 8000, 4}, {2000, 4, 768}}, true, {96, 256}},
+    {"columns just too short", 32, 2, {{191, 8000, 4}, {2000, 4, 764}}, false, {0}},
+    {"columns of two loops", 32, 3, {{100, 8000, 4}, {9, 800000, 400}, {2000, 4, 3600}}, true, {100, 1, 256}},
+    {"rows of two loops", 16, 3, {{2000, 960, 2}, {20, 2, 4000}, {24, 40, 80000}}, true, {128, 20, 24}},
+    {"parts of the second loop",
+     32,
+     3,
+     {{16, 8000, 4}, {500, 128000, 64}, {2000, 4, 32000}},
+     true,
+     {16, 8, 256}},
+    {"a loop that columns have begun", 32, 2, {{16, 4, 1024}, {256, 64, 4}}, true, {16, 128}},
+    {"blocks of short columns", 32, 3, {{24, 8000, 4}, {2000, 4, 96}, {20, 16000000, 192000}}, false, {0}},
+    {"what follows is of the rows", 32, 2, {{24, 8000, 4}, {2000, 4, 96}}, false, {0}},
+};
+
+static ts_copy_context context_of(int bits, uint8_t *src, uint8_t *dst) {
+    return (ts_copy_context){.src = {TS_DTYPE_U8, bits, src},
+                             .dst = {TS_DTYPE_U8, bits, dst},
+                             .same = true,
+                             .streams = true,
+                             .kernels = ts_kernels_best()};
+}
+
+static ts_plan_box box_of(const box_row *row) {
+    ts_plan_box box = {.loop_count = row->count};
+    for (int i = 0; i < row->count; i++)
+        box.loops[i] =
+            (ts_plan_loop){row->loops[i].extent, row->loops[i].src_bits * 8, row->loops[i].dst_bits * 8};
+    return box;
+}
+
+static void boxes_in_columns(void **state) {
+    for (size_t i = 0; i < sizeof boxes / sizeof boxes[0]; i++) {
+        const box_row *row = &boxes[i];
+        const ts_copy_context m = context_of(row->bits, NULL, NULL);
+        const ts_plan_box box = box_of(row);
+        int64_t cover[TS_PLAN_MAX_LOOPS];
+        print_message("%s\n", row->name);
+        assert_int_equal(ts_columns_choose(&m, &box, cover), row->pays);
+        for (int k = 0; row->pays && k < row->count; k++) assert_int_equal(cover[k], row->cover[k]);
+    }
+}
+
+/* ---- All bytes ---- */
+
+/* Which sizes are moved by columns. */
+typedef enum { NONE, SOME, LARGE } taken_sizes;
+
+typedef struct {
+    const char *src, *dst; /* R, C become sizes */
+    taken_sizes taken;
+} layout_pair;
+
+static const layout_pair pairs[] = {
+    {"f32[R,C]{1,0}", "f32[R,C]{0,1}", LARGE},
+    {"bf16[R,C]{1,0}", "bf16[R,C]{0,1}", LARGE},
+    {"s8[R,C]{1,0}", "s8[R,C]{0,1}", LARGE},
+    {"f64[R,C]{1,0}", "f64[R,C]{0,1}", LARGE},
+    {"c128[R,C]{1,0}", "c128[R,C]{0,1}", LARGE},
+    {"f32[R,C,2]{2,1,0}", "f32[R,C,2]{2,0,1}", LARGE}, /* two are one */
+    {"s16[R,C]{1,0}", "s16[R,C] S[(R,C):(1,901)]", LARGE},
+    {"f32[R,7,C]{2,1,0}", "f32[R,7,C]{1,0,2}", LARGE},
+    {"bf16[7,R,C]{2,1,0}", "bf16[7,R,C]{0,1,2}", LARGE},
+    {"f32[R,5,C]{2,1,0}", "f32[R,5,C]{0,1,2}", LARGE},
+    {"f32[R,C,3]{2,1,0}", "f32[R,C,3]{0,2,1}", LARGE},
+    {"bf16[R,C]{1,0:T(8,128)(2,1)}", "bf16[R,C]{0,1}", SOME},
+    {"s4[R,C]{1,0:E(4)}", "s4[R,C]{0,1:E(4)}", NONE},
+    {"f32[R,C]{1,0}", "bf16[R,C]{0,1}", NONE},
+};
+
+static const ts_shape *parse(ts_arena *arena, const char *pattern, int64_t rows, int64_t columns) {
+    char text[TEXT];
+    size_t used = 0;
+    for (const char *p = pattern; *p; p++)
+        if (*p == 'R' || *p == 'C')
+            used += (size_t)snprintf(text + used, TEXT - used, "%d", (int)(*p == 'R' ? rows : columns));
+        else
+            text[used++] = *p;
+    text[used] = '\0';
+    ts_source source = {"shape", text, used};
+    const ts_shape *shape = ts_shape_parse(NULL, arena, &source);
+    assert_non_null(shape);
+    return shape;
+}
+
+/* Is one of the plan's boxes moved by columns? */
+static bool is_taken(const ts_copy_context *m, const ts_plan *plan) {
+    bool taken = false;
+    for (int64_t i = 0; i < plan->box_count; i++) {
+        ts_plan_box box;
+        ts_plan_get_box(plan, i, &box);
+        taken = ts_columns_move(m, &box) || taken;
+    }
+    return taken;
+}
+
+/* The destination lies `skew` elements behind a line's begin. */
+static void move_columns(const layout_pair *pair, int64_t rows, int64_t columns, int skew, uint64_t *seed) {
+    ts_arena *arena = ts_arena_new();
+    const ts_shape *from = parse(arena, pair->src, rows, columns),
+                   *to = parse(arena, pair->dst, rows, columns);
+    const int64_t offset = GUARD_BYTES + skew * (to->element_bits / 8),
+                  length = to->storage_bytes + GUARD_BYTES + offset;
+    ts_plan_side a = {from, NULL, NULL, 0}, b = {to, NULL, NULL, offset * 8};
+    const ts_plan *plan = ts_plan_of_elements(NULL, arena, &a, &b, from->layout->rank, from->layout->dims);
+    guarded src = guard(from->storage_bytes);
+    uint8_t *want = TS_NEW_ARRAY(arena, uint8_t, length), *raw = TS_NEW_ARRAY(arena, uint8_t, length + 64),
+            *got = raw + (-(intptr_t)raw & 63);
+    ts_move_options options = {.stores = TS_STORES_STREAMING, .threads = 1};
+    ts_copy_context m;
+    for (int64_t i = 0; i < from->storage_bytes; i++) src.bytes[i] = (uint8_t)random_below(seed, 256);
+    memset(want, 0x55, (size_t)length);
+    ts_copy_set(&m, plan, &options, src.bytes, want);
+    ts_move_plan(&m, plan, 1);
+    options.kernels = ts_kernels_best();
+    for (int threads = 1; threads <= 3; threads += 2) {
+        memset(got, 0x55, (size_t)length);
+        ts_copy_set(&m, plan, &options, src.bytes, got);
+        ts_move_plan(&m, plan, threads);
+        if (memcmp(got, want, (size_t)length) != 0)
+            fail_msg("%s to %s, %dx%d, skew %d, %d threads: moves otherwise", pair->src, pair->dst, (int)rows,
+                     (int)columns, skew, threads);
+    }
+    bool large = rows * to->element_bits / 8 >= 768 && columns >= 260;
+    if (pair->taken == NONE || (large && pair->taken == LARGE))
+        assert_int_equal(is_taken(&m, plan), pair->taken == LARGE && has_columns());
+    assert_memory_equal(got, want, (size_t)length);
+    guarded_free(src);
+    ts_arena_free(arena);
+}
+
+static void random_columns(void **state) {
+    const int count = (int)(sizeof pairs / sizeof pairs[0]);
+    uint64_t seed = 20261130;
+    for (int n = 0, most = rounds(280, 42); n < most; n++)
+        move_columns(&pairs[n % count], 1 + random_below(&seed, 900), 1 + 2 * random_below(&seed, 300),
+                     (int)random_below(&seed, 64), &seed);
+}
+
+/* Of each byte of a line and each length of the last, a column; of few rows more than blocks have, some. */
+static void ends_of_columns(void **state) {
+    uint64_t seed = 1;
+    for (int n = 0; n < 128; n += stride(1, 5))
+        move_columns(&pairs[n % 5], 768 + n, 260 + n % 70, n % 64, &seed);
+}
+
+/* More columns than lines are kept for, in blocks that do not divide them. */
+static void many_columns(void **state) {
+    uint64_t seed = 2;
+    move_columns(&pairs[0], 400, 2700, 1, &seed);
+    move_columns(&pairs[1], 520, 4611, 3, &seed);
+    move_columns(&pairs[2], 1030, 3077, 5, &seed);
+    move_columns(&pairs[3], 400, 2111, 7, &seed);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(boxes_in_columns), cmocka_unit_test(random_columns),
+                                       cmocka_unit_test(ends_of_columns), cmocka_unit_test(many_columns)};
+    return cmocka_run_group_tests_name("move/columns", tests, NULL, NULL);
+}
