@@ -259,31 +259,33 @@ static int find_loop(const ts_plan_box *box, const ts_plan_loop *loop) {
 }
 
 /* Makes a loop that all boxes have the outermost one: of those that do not stay within a line of the source, the one
- * of the longest steps in the destination. False where there is none. */
-static bool lead_with_common(group *g) {
-    ts_plan_loop best = {.dst_bits = 0};
+ * of the longest steps on a side. False where there is none. */
+static bool lead_with_common(group *g, ts_side side) {
+    ts_plan_loop best = {.extent = 0};
     for (int k = 0; k < g->boxes[0].loop_count; k++) {
         const ts_plan_loop *loop = &g->boxes[0].loops[k];
-        bool all =
-            llabs(loop->src_bits) / 8 >= LINE_OF_MEMORY && llabs(loop->dst_bits) > llabs(best.dst_bits);
+        bool all = llabs(loop->src_bits) / 8 >= LINE_OF_MEMORY &&
+                   llabs(ts_plan_step_bits(loop, side)) > llabs(ts_plan_step_bits(&best, side));
         for (int i = 1; i < g->count; i++) all = all && find_loop(&g->boxes[i], loop) >= 0;
         if (all) best = *loop;
     }
-    for (int i = 0; i < g->count && best.dst_bits != 0; i++) {
+    for (int i = 0; i < g->count && best.extent > 0; i++) {
         ts_plan_box *box = &g->boxes[i];
         for (int k = find_loop(box, &best); k > 0; k--) box->loops[k] = box->loops[k - 1];
         box->loops[0] = best;
     }
-    return best.dst_bits != 0;
+    return best.extent > 0;
 }
 
-/* Boxes that begin with the same loop; false where they would be moved one after the other, in pieces. */
+/* Boxes that begin with the same loop; false where they would be moved one after the other, in pieces. Bands of long runs
+ * are read in the order of the source. */
 static bool move_sharing(group *g) {
     bool pieces = has_pieces(g),
          bands = (pieces || has_rests(g)) && g->count > 1 && (all_lead(g) || makes_bands(g));
-    if (bands && has_long_runs(g))
+    if (bands && has_long_runs(g)) {
+        lead_with_common(g, TS_SRC);
         move_bands(g);
-    else if (pieces && find_blocks(g) && (g->count > 1 || is_dense(g)) && is_filled(g))
+    } else if (pieces && find_blocks(g) && (g->count > 1 || is_dense(g)) && is_filled(g))
         move_group(g);
     else if (bands)
         move_bands(g);
@@ -331,7 +333,7 @@ void ts_move_concurrent_boxes(const ts_copy_context *m, ts_plan_box *boxes, int 
         move_all_joined(&g);
         if (g.count == 0 || move_sharing(&g)) continue;
         group all = all_of(&g, boxes, left);
-        if (all.count > 1 && shares_lines(&all) && lead_with_common(&all)) {
+        if (all.count > 1 && shares_lines(&all) && lead_with_common(&all, TS_DST)) {
             move_bands(&all);
             return;
         }

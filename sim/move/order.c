@@ -3,8 +3,10 @@
 
 #include "copy_plan.h"
 
+#include "base/number.h"
+
 enum {
-    AHEAD_BYTES = 1024,
+    AHEAD_BYTES = 1024, /* of a source whose elements are no wider than those they become */
     LINE_OF_MEMORY = 64,
     BAND_BYTES = 128,
     LONG_ROW = 4096,
@@ -93,14 +95,14 @@ static bool give(ts_copy_plan *j, int *slot, int loop, int64_t most) {
 /* How far ahead of what is read the next of it lies: of long rows more of the same, of short ones other rows.
  */
 static int64_t find_ahead(const ts_copy_plan *j) {
-    int64_t row = 0;
+    const int64_t narrows = ts_max(j->m->src.element_bits / ts_max(j->m->dst.element_bits, 1), 1);
+    int64_t row = 0, ahead = narrows * AHEAD_BYTES;
     for (int i = j->loop_count - 1; i >= 0; i--) {
         int64_t step = llabs(j->loops[i].src_bits) / 8;
-        if (row > 0 && step != row)
-            return row < LONG_ROW ? LONG_ROW / row * j->loops[i].src_bits / 8 : AHEAD_BYTES;
+        if (row > 0 && step != row) return row < LONG_ROW ? LONG_ROW / row * j->loops[i].src_bits / 8 : ahead;
         row = step * j->loops[i].count;
     }
-    return AHEAD_BYTES;
+    return ahead;
 }
 
 /* What the kernel turns itself: its tiles, or a run. */
