@@ -68,17 +68,28 @@ bool ts_columns_choose(const ts_copy_context *m, const ts_plan_box *box, int64_t
     return columns.count * bytes >= least && count_whole(box, width, &columns) * bytes >= LEAST_WHOLE;
 }
 
+/* Loops over elements that lie together on both sides are none: they make wider ones. False where these are none that kernels
+ * know, or do not lie in whole bytes. */
+static bool widen(ts_copy_context *m, ts_plan_box *box) {
+    int64_t times[TS_PLAN_MAX_LOOPS], steps = box->src_bits | box->dst_bits;
+    for (int i = 0; i < box->loop_count; i++) {
+        steps |= box->loops[i].src_bits | box->loops[i].dst_bits;
+        times[i] = 1;
+    }
+    const int64_t width = ts_copy_plan_find_width(box, m->dst.element_bits, times);
+    if (width == 0 || steps % 8 != 0) return false;
+    int count = 0;
+    for (int i = 0; i < box->loop_count; i++)
+        if (times[i] == 1) box->loops[count++] = box->loops[i];
+    box->loop_count = count;
+    m->src.element_bits = m->dst.element_bits = (int)width;
+    return true;
+}
+
 bool ts_columns_move(const ts_copy_context *m, const ts_plan_box *box) {
-    int64_t times[TS_PLAN_MAX_LOOPS];
     ts_copy_context wide = *m;
     ts_plan_box others = *box;
-    if (!m->same || !m->kernels->tiles[0]->columns || m->dst.element_bits < 8) return false;
-    for (int i = 0; i < box->loop_count; i++) times[i] = 1;
-    int64_t width = ts_copy_plan_find_width(box, m->dst.element_bits, times);
-    if (width == 0) return false;
-    others.loop_count = 0;
-    for (int i = 0; i < box->loop_count; i++)
-        if (times[i] == 1) others.loops[others.loop_count++] = box->loops[i];
-    wide.src.element_bits = wide.dst.element_bits = (int)width;
-    return ts_stage_columns(&wide, &others);
+    if (!m->same || !m->kernels->tiles[0]->columns || m->dst.element_bits < 8 || !widen(&wide, &others))
+        return false;
+    return ts_adjoin_move(&wide, &others) || ts_stage_columns(&wide, &others);
 }

@@ -107,7 +107,8 @@ void ts_move_concurrent_boxes(const ts_copy_context *m, ts_plan_box *boxes, int 
 bool ts_stage_move(const ts_copy_context *m, const ts_plan_box *box);
 /* The same without a scratch, where it is a transpose with long columns; false where it is none (columns.c). */
 bool ts_columns_move(const ts_copy_context *m, const ts_plan_box *box);
-/* Of elements as wide as rows and columns have them. */
+/* Of elements as wide as rows and columns have them: where columns follow each other (adjoin.c), and else. */
+bool ts_adjoin_move(const ts_copy_context *m, const ts_plan_box *box);
 bool ts_stage_columns(const ts_copy_context *m, const ts_plan_box *box);
 /* The steps of each loop that a block takes; false where blocks are too small for it to pay. */
 bool ts_columns_choose(const ts_copy_context *m, const ts_plan_box *box, int64_t *cover);

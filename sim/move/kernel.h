@@ -126,6 +126,22 @@ typedef struct {
 typedef void ts_columns_function(const ts_tile *tile, uint8_t *dst, const uint8_t *src,
                                  const ts_column_runs *runs);
 
+/* A stream while it grows: what it has of its next line of memory, of which the first bytes are not its own. */
+typedef struct {
+    _Alignas(TS_LINE_BYTES) uint8_t kept[TS_LINE_BYTES];
+    uint8_t *line;
+    int first, fill; /* bytes: that are not its own; with these, those that it has */
+} ts_stream;
+/* So many columns of a transpose that follow each other there: each of a tile's rows, which are listed, and of runs.bytes. */
+typedef void ts_adjoin_function(const ts_tile *tile, const uint8_t *src, int64_t count, ts_stream *stream);
+enum { TS_ADJOIN_VECTORS = 2 };
+typedef struct {
+    /* By lines that a column needs, less 1, and by log2 of an element's bytes; NULL: there is none. Of each row they take a
+     * line at least. */
+    ts_adjoin_function *by_vectors[TS_ADJOIN_VECTORS][TS_TRANSPOSES];
+    void (*end)(const ts_stream *stream); /* stores the last line */
+} ts_adjoin_kernels;
+
 /* Elements narrower than a byte: how the lines of a tile are made of them, and they of lines. A line has a
  * byte for each, or bytes that are joined of several parts, the first lowest. */
 typedef struct {
@@ -218,6 +234,7 @@ typedef struct {
     const ts_permutes *permutes;         /* of bytes, and of words; NULL: there are none */
     ts_tile_function *const *transposes; /* by log2 of an element's bytes */
     ts_columns_function *const *columns; /* the same past the caches; NULL: there are none */
+    const ts_adjoin_kernels *adjoins;    /* the same where columns adjoin; NULL: there are none */
     bool masks_columns;                  /* transposes make short columns */
     bool lists;                          /* tiles may be listed */
     ts_narrow_load *load_narrow;

@@ -284,6 +284,7 @@ typedef wide squares;
 #define STORE_LANES        store_squares
 #include "kernel_transpose.inc"
 #include "kernel_columns.inc"
+#include "kernel_adjoin.inc"
 #undef LANES
 
 /* ---- Elements narrower than a byte ---- */
@@ -348,6 +349,7 @@ const ts_tile_kernels ts_tiles_avx512 = {
     .permutes = ts_permutes_avx512,
     .transposes = transposes,
     .columns = columns_by_width,
+    .adjoins = &adjoins,
     .masks_columns = true,
     .lists = true,
     .load_narrow = load_narrow,

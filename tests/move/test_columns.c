@@ -1,5 +1,5 @@
-/* Transposes whose columns are stored past the caches: which boxes are moved so, and in which blocks, and that all bytes are
- * those of the definition, beside the first and the last, too. */
+/* Transposes whose columns are stored past the caches, and those of few rows that make streams: which boxes are moved so, and
+ * in which blocks, and that all bytes are those of the definition, beside the first and the last, too. */
 #include <stdio.h>
 #include <string.h>
 
@@ -72,11 +72,10 @@ static ts_copy_context context_of(int bits, uint8_t *src, uint8_t *dst) {
                              .kernels = ts_kernels_best()};
 }
 
-static ts_plan_box box_of(const box_row *row) {
-    ts_plan_box box = {.loop_count = row->count};
-    for (int i = 0; i < row->count; i++)
-        box.loops[i] =
-            (ts_plan_loop){row->loops[i].extent, row->loops[i].src_bits * 8, row->loops[i].dst_bits * 8};
+static ts_plan_box box_of(int count, const ts_plan_loop *loops) {
+    ts_plan_box box = {.loop_count = count};
+    for (int i = 0; i < count; i++)
+        box.loops[i] = (ts_plan_loop){loops[i].extent, loops[i].src_bits * 8, loops[i].dst_bits * 8};
     return box;
 }
 
@@ -84,11 +83,49 @@ static void boxes_in_columns(void **state) {
     for (size_t i = 0; i < sizeof boxes / sizeof boxes[0]; i++) {
         const box_row *row = &boxes[i];
         const ts_copy_context m = context_of(row->bits, NULL, NULL);
-        const ts_plan_box box = box_of(row);
+        const ts_plan_box box = box_of(row->count, row->loops);
         int64_t cover[TS_PLAN_MAX_LOOPS];
         print_message("%s\n", row->name);
         assert_int_equal(ts_columns_choose(&m, &box, cover), row->pays);
         for (int k = 0; row->pays && k < row->count; k++) assert_int_equal(cover[k], row->cover[k]);
+    }
+}
+
+/* ---- Which boxes make streams ---- */
+
+typedef struct {
+    const char *name;
+    int bits, count;
+    ts_plan_loop loops[MOST_LOOPS];
+    bool taken;
+} stream_row;
+
+static const stream_row streams[] = {
+    {"columns of some rows", 32, 2, {{10, 4000, 4}, {1000, 4, 40}}, true},
+    {"just long enough columns", 32, 2, {{5, 4000, 4}, {1000, 4, 20}}, true},
+    {"columns too short", 32, 2, {{4, 4000, 4}, {1000, 4, 16}}, false},
+    {"columns of two lines", 16, 2, {{64, 2000, 2}, {1000, 2, 128}}, true},
+    {"columns of more", 16, 2, {{65, 2000, 2}, {1000, 2, 130}}, false},
+    {"bytes", 8, 2, {{50, 1000, 1}, {1000, 1, 50}}, false},
+    {"rows just long enough", 32, 2, {{10, 256, 4}, {64, 4, 40}}, true},
+    {"rows too short", 32, 2, {{10, 252, 4}, {63, 4, 40}}, false},
+    {"a stream just long enough", 64, 2, {{4, 256, 8}, {32, 8, 32}}, true},
+    {"a stream too short", 64, 2, {{3, 256, 8}, {32, 8, 24}}, false},
+    {"rows of two loops", 32, 3, {{3, 90000, 20}, {5, 4000, 4}, {1000, 4, 60}}, true},
+    {"a gap between columns", 32, 2, {{10, 4000, 4}, {1000, 4, 44}}, false},
+    {"columns apart in the source", 32, 2, {{10, 8000, 4}, {1000, 8, 40}}, false},
+    {"no rows", 32, 1, {{1000, 4, 4}}, false},
+    {"a loop around", 32, 3, {{3, 50000, 50000}, {10, 4000, 4}, {1000, 4, 40}}, true},
+};
+
+static void boxes_in_streams(void **state) {
+    static uint8_t src[200000], dst[200000];
+    for (size_t i = 0; has_columns() && i < sizeof streams / sizeof streams[0]; i++) {
+        const stream_row *row = &streams[i];
+        const ts_copy_context m = context_of(row->bits, src, dst);
+        const ts_plan_box box = box_of(row->count, row->loops);
+        print_message("%s\n", row->name);
+        assert_int_equal(ts_adjoin_move(&m, &box), row->taken);
     }
 }
 
@@ -180,6 +217,28 @@ static void move_columns(const layout_pair *pair, int64_t rows, int64_t columns,
     ts_arena_free(arena);
 }
 
+/* Few rows. */
+static const layout_pair adjoining[] = {
+    {"f32[R,C]{1,0}", "f32[R,C]{0,1}", SOME},
+    {"bf16[R,C]{1,0}", "bf16[R,C]{0,1}", SOME},
+    {"f64[R,C]{1,0}", "f64[R,C]{0,1}", SOME},
+    {"c128[R,C]{1,0}", "c128[R,C]{0,1}", SOME},
+    {"f32[3,R,C]{2,1,0}", "f32[3,R,C]{1,2,0}", SOME},
+    {"s16[R,3,C]{2,1,0}", "s16[R,3,C]{0,2,1}", SOME},
+    {"f32[3,R,C]{2,1,0}", "f32[3,R,C]{1,0,2}", SOME},
+    {"bf16[5,C,R]{1,0,2:T(8,128)}", "bf16[5,C,R]{2,1,0}", SOME},
+    {"f32[3,R,C]{2,1,0}", "f32[3,R,C] S[(3,R,C):(30011,1,R)]", SOME}, /* streams that leave gaps */
+    {"f32[R,C,2]{2,1,0}", "f32[R,C,2]{2,0,1}", SOME},
+};
+
+static void random_streams(void **state) {
+    const int count = (int)(sizeof adjoining / sizeof adjoining[0]);
+    uint64_t seed = 20261130;
+    for (int n = 0, most = rounds(400, 60); n < most; n++)
+        move_columns(&adjoining[n % count], 2 + random_below(&seed, 30), 1 + random_below(&seed, 900),
+                     (int)random_below(&seed, 64), &seed);
+}
+
 static void random_columns(void **state) {
     const int count = (int)(sizeof pairs / sizeof pairs[0]);
     uint64_t seed = 20261130;
@@ -206,6 +265,7 @@ static void many_columns(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(boxes_in_columns), cmocka_unit_test(random_columns),
-                                       cmocka_unit_test(ends_of_columns), cmocka_unit_test(many_columns)};
+                                       cmocka_unit_test(ends_of_columns),  cmocka_unit_test(many_columns),
+                                       cmocka_unit_test(boxes_in_streams), cmocka_unit_test(random_streams)};
     return cmocka_run_group_tests_name("move/columns", tests, NULL, NULL);
 }
