@@ -46,7 +46,7 @@ static bool find_columns(const ts_plan_box *box, int64_t width, streams *s) {
     }
 }
 
-/* The loops that go on in a stream, then the others; the bytes of a stream. */
+/* The loops around: those that go on in a stream are the last. The bytes of a stream. */
 static int64_t find_around(const ts_plan_box *box, streams *s) {
     int64_t bits = s->column_bits * s->columns;
     int at = TS_PLAN_MAX_LOOPS;

@@ -8,8 +8,10 @@ enum {
     NARROW_RUN_BYTES = 256, /* of elements of one or two bytes, of which that are many rows */
     ROW_BYTES = 1024,       /* of a row */
     LEAST_ROW = 64,
-    LEAST_ROW_OF_BYTES = 256, /* of which a kernel reads many */
-    LEAST_WHOLE = 768         /* of a column of all blocks, whose ends are stored in pieces */
+    LEAST_ROW_OF_BYTES = 256, /* of which a kernel reads many; */
+    LEAST_ADJOINING_ROW = 16, /* where it follows another, of which a block has many */
+    LEAST_WHOLE = 768,        /* of a column of all blocks, whose ends are stored in pieces; */
+    LEAST_ALIGNED = 256       /* or are none */
 };
 
 /* The loops whose elements follow each other on one side, as far as a block goes. */
@@ -46,26 +48,49 @@ static void take(const ts_plan_box *box, int64_t width, int64_t most, const chai
     }
 }
 
-/* Elements that follow each other in the destination, of all blocks with the same columns. */
-static int64_t count_whole(const ts_plan_box *box, int64_t width, const chain *columns) {
+/* Elements that follow each other in the destination, of all blocks with the same columns. Their runs are aligned where no
+ * line of memory is of two of them. */
+static int64_t count_whole(const ts_copy_context *m, const ts_plan_box *box, const chain *columns,
+                           bool *aligned) {
+    const int64_t width = m->dst.element_bits;
     chain all = {.side = TS_DST, .count = 1};
     for (int i = find_next(box, &all, width); i >= 0 && !columns->has[i];
          i = find_next(box, &all, all.count * width)) {
         all.has[i] = true;
         all.count *= box->loops[i].extent;
     }
+    int64_t ends = (int64_t)(intptr_t)m->dst.bytes * 8 + box->dst_bits;
+    ends |= all.count * width;
+    for (int i = 0; i < box->loop_count; i++) ends |= all.has[i] ? 0 : box->loops[i].dst_bits;
+    *aligned = ends % (8 * TS_LINE_BYTES) == 0;
     return all.count;
+}
+
+/* Do a block's rows follow each other in the source? */
+static bool rows_adjoin(const ts_plan_box *box, int64_t width, const chain *columns) {
+    for (int i = 0; i < box->loop_count; i++)
+        if (box->loops[i].dst_bits == width && box->loops[i].extent > 1)
+            return box->loops[i].src_bits == columns->count * width;
+    return false;
 }
 
 bool ts_columns_choose(const ts_copy_context *m, const ts_plan_box *box, int64_t *cover) {
     const int64_t width = m->dst.element_bits, bytes = width / 8,
-                  run = bytes > 2 ? RUN_BYTES : NARROW_RUN_BYTES,
-                  least = bytes > 1 ? LEAST_ROW : LEAST_ROW_OF_BYTES;
+                  run = bytes > 2 ? RUN_BYTES : NARROW_RUN_BYTES;
     chain rows = {.side = TS_DST, .count = 1}, columns = {.side = TS_SRC, .count = 1};
     for (int i = 0; i < box->loop_count; i++) cover[i] = 1;
     take(box, width, run / bytes, &columns, &rows, cover);
     take(box, width, ts_min(ROW_BYTES / bytes, TS_TRANSPOSED), &rows, &columns, cover);
-    return columns.count * bytes >= least && count_whole(box, width, &columns) * bytes >= LEAST_WHOLE;
+    bool aligned, adjoin = rows_adjoin(box, width, &columns);
+    const int64_t whole = count_whole(m, box, &columns, &aligned) * bytes,
+                  least = adjoin      ? LEAST_ADJOINING_ROW
+                          : bytes > 1 ? LEAST_ROW
+                                      : LEAST_ROW_OF_BYTES;
+    if (whole < (aligned ? LEAST_ALIGNED : LEAST_WHOLE) || columns.count * bytes < least) return false;
+    if (!adjoin || columns.count * bytes >= LEAST_ROW_OF_BYTES) return true;
+    rows = (chain){.side = TS_DST, .count = 1};
+    take(box, width, TS_TRANSPOSED, &columns, &rows, cover);
+    return true;
 }
 
 /* Loops over elements that lie together on both sides are none: they make wider ones. False where these are none that kernels

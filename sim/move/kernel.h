@@ -233,7 +233,8 @@ typedef struct {
     ts_tile_function *const *bytes;      /* of 16 lines of bytes: whole, and masked; NULL: there are none */
     const ts_permutes *permutes;         /* of bytes, and of words; NULL: there are none */
     ts_tile_function *const *transposes; /* by log2 of an element's bytes */
-    ts_columns_function *const *columns; /* the same past the caches; NULL: there are none */
+    /* The same past the caches: of rows of 16 bytes, and of a line, or more; NULL: there are none. */
+    ts_columns_function *const (*columns)[TS_TRANSPOSES];
     const ts_adjoin_kernels *adjoins;    /* the same where columns adjoin; NULL: there are none */
     bool masks_columns;                  /* transposes make short columns */
     bool lists;                          /* tiles may be listed */

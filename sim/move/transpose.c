@@ -431,7 +431,8 @@ bool ts_copy_plan_match_columns(ts_copy_plan *j, const ts_plan_box *box) {
     const ts_tile_kernels *kernels = j->m->kernels->tiles[0];
     side rows, columns;
     int64_t times[TS_PLAN_MAX_LOOPS], width = find_sides(j, box, &rows, &columns, times);
-    if (width == 0 || columns.count * width / 8 < kernels->line_bytes) return false;
+    const int64_t bytes = columns.count * width / 8;
+    if (width == 0 || bytes < LEAST_ROW_BYTES) return false;
     for (int i = 0; i < box->loop_count; i++)
         if (times[i] != box->loops[i].extent) return false;
     const int64_t line = 8 * kernels->line_bytes / width, whole = ts_round_up(rows.count, line);
@@ -439,6 +440,7 @@ bool ts_copy_plan_match_columns(ts_copy_plan *j, const ts_plan_box *box) {
     set_offsets(box, &columns, times, INT64_MAX, &j->tile.columns);
     if (width == 8 && are_colliding(&j->tile.rows, line, FEW_WAYS, 0)) return false;
     if (whole > rows.count || j->tile.rows.even < rows.count) repeat_last(&j->tile.rows, whole);
-    j->columns_function = kernels->columns[__builtin_ctzll((uint64_t)width / 8)];
+    j->columns_function =
+        kernels->columns[bytes >= kernels->line_bytes][__builtin_ctzll((uint64_t)width / 8)];
     return true;
 }
