@@ -67,11 +67,15 @@ static int64_t count_whole(const ts_copy_context *m, const ts_plan_box *box, con
 }
 
 /* Do a block's rows follow each other in the source? */
-static bool rows_adjoin(const ts_plan_box *box, int64_t width, const chain *columns) {
-    for (int i = 0; i < box->loop_count; i++)
-        if (box->loops[i].dst_bits == width && box->loops[i].extent > 1)
-            return box->loops[i].src_bits == columns->count * width;
-    return false;
+static bool rows_adjoin(const ts_plan_box *box, int64_t width, const chain *rows, const chain *columns) {
+    chain all = {.side = TS_DST, .count = 1};
+    for (int i = find_next(box, &all, width); i >= 0 && rows->has[i];
+         i = find_next(box, &all, all.count * width)) {
+        if (box->loops[i].src_bits != all.count * columns->count * width) return false;
+        all.has[i] = true;
+        all.count *= box->loops[i].extent;
+    }
+    return true;
 }
 
 bool ts_columns_choose(const ts_copy_context *m, const ts_plan_box *box, int64_t *cover) {
@@ -81,7 +85,7 @@ bool ts_columns_choose(const ts_copy_context *m, const ts_plan_box *box, int64_t
     for (int i = 0; i < box->loop_count; i++) cover[i] = 1;
     take(box, width, run / bytes, &columns, &rows, cover);
     take(box, width, ts_min(ROW_BYTES / bytes, TS_TRANSPOSED), &rows, &columns, cover);
-    bool aligned, adjoin = rows_adjoin(box, width, &columns);
+    bool aligned, adjoin = rows_adjoin(box, width, &rows, &columns);
     const int64_t whole = count_whole(m, box, &columns, &aligned) * bytes,
                   least = adjoin      ? LEAST_ADJOINING_ROW
                           : bytes > 1 ? LEAST_ROW
