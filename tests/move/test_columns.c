@@ -50,6 +50,8 @@ static const box_row boxes[] = {
     {"a row of a line", 32, 2, {{2000, 68, 4}, {16, 4, 8000}}, true, {128, 16}},
     {"a row of less", 32, 2, {{2000, 64, 4}, {15, 4, 8000}}, false, {0}},
     {"a row of less that follows another", 32, 2, {{2000, 60, 4}, {15, 4, 8000}}, true, {512, 15}},
+    {"short rows, and columns just long enough", 32, 2, {{1024, 60, 4}, {15, 4, 4100}}, true, {512, 15}},
+    {"short rows, and columns too short", 32, 2, {{1023, 60, 4}, {15, 4, 4100}}, false, {0}},
     {"four words that follow others", 32, 2, {{2000, 16, 4}, {4, 4, 8000}}, true, {512, 4}},
     {"rows of two loops that follow others",
      32,
