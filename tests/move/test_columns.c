@@ -1,6 +1,5 @@
 /* Transposes whose columns are stored past the caches, and those of few rows that make streams: which boxes are moved so, and
  * in which blocks, and that all bytes are those of the definition, beside the first and the last, too. */
-#include <stdio.h>
 #include <string.h>
 
 #include "move/copy_plan.h"
@@ -8,8 +7,9 @@
 #include "tests/support/guarded.h"
 #include "tests/support/random_layout.h"
 #include "tests/support/rounds.h"
+#include "tests/support/sized_shape.h"
 
-enum { GUARD_BYTES = 128, TEXT = 160, MOST_LOOPS = 5 };
+enum { GUARD_BYTES = 128, MOST_LOOPS = 5 };
 
 static bool has_columns(void) { return ts_kernels_best()->tiles[0]->columns != NULL; }
 
@@ -183,21 +183,6 @@ static const layout_pair pairs[] = {
     {"f32[R,C]{1,0}", "bf16[R,C]{0,1}", NONE},
 };
 
-static const ts_shape *parse(ts_arena *arena, const char *pattern, int64_t rows, int64_t columns) {
-    char text[TEXT];
-    size_t used = 0;
-    for (const char *p = pattern; *p; p++)
-        if (*p == 'R' || *p == 'C')
-            used += (size_t)snprintf(text + used, TEXT - used, "%d", (int)(*p == 'R' ? rows : columns));
-        else
-            text[used++] = *p;
-    text[used] = '\0';
-    ts_source source = {"shape", text, used};
-    const ts_shape *shape = ts_shape_parse(NULL, arena, &source);
-    assert_non_null(shape);
-    return shape;
-}
-
 /* Is one of the plan's boxes moved by columns? */
 static bool is_taken(const ts_copy_context *m, const ts_plan *plan) {
     bool taken = false;
@@ -212,8 +197,8 @@ static bool is_taken(const ts_copy_context *m, const ts_plan *plan) {
 /* The destination lies `skew` elements behind a line's begin. */
 static void move_columns(const layout_pair *pair, int64_t rows, int64_t columns, int skew, uint64_t *seed) {
     ts_arena *arena = ts_arena_new();
-    const ts_shape *from = parse(arena, pair->src, rows, columns),
-                   *to = parse(arena, pair->dst, rows, columns);
+    const ts_shape *from = sized_shape(arena, pair->src, rows, columns),
+                   *to = sized_shape(arena, pair->dst, rows, columns);
     const int64_t offset = GUARD_BYTES + skew * (to->element_bits / 8),
                   length = to->storage_bytes + GUARD_BYTES + offset;
     ts_plan_side a = {from, NULL, NULL, 0}, b = {to, NULL, NULL, offset * 8};

@@ -1,6 +1,5 @@
 /* Tiles whose lines continue runs: which boxes are moved so, and that all bytes are those of the definition, up to the last
  * that may be read and beside the first and the last that are stored. */
-#include <stdio.h>
 #include <string.h>
 
 #include "layout/convert.h"
@@ -9,8 +8,9 @@
 #include "tests/support/cmocka.h"
 #include "tests/support/random_layout.h"
 #include "tests/support/rounds.h"
+#include "tests/support/sized_shape.h"
 
-enum { GUARD_BYTES = 128, TEXT = 160 };
+enum { GUARD_BYTES = 128 };
 
 /* ---- Which boxes ---- */
 
@@ -264,21 +264,6 @@ static const layout_pair pairs[] = {
      false}, /* each row of the last tile lacks columns */
 };
 
-static const ts_shape *parse(ts_arena *arena, const char *pattern, int64_t rows, int64_t columns) {
-    char text[TEXT];
-    size_t used = 0;
-    for (const char *p = pattern; *p; p++)
-        if (*p == 'R' || *p == 'C')
-            used += (size_t)snprintf(text + used, TEXT - used, "%d", (int)(*p == 'R' ? rows : columns));
-        else
-            text[used++] = *p;
-    text[used] = '\0';
-    ts_source source = {"shape", text, used};
-    const ts_shape *shape = ts_shape_parse(NULL, arena, &source);
-    assert_non_null(shape);
-    return shape;
-}
-
 /* Bytes of the source up to the last that moves. */
 static int64_t moved_bytes(const ts_plan *plan) {
     int64_t most = 0;
@@ -309,8 +294,8 @@ static int count_joined(const ts_copy_context *m, const ts_plan *plan) {
 static void move_runs(const layout_pair *pair, int64_t rows, int64_t columns, int skew, int64_t behind,
                       uint64_t *seed) {
     ts_arena *arena = ts_arena_new();
-    const ts_shape *from = parse(arena, pair->src, rows, columns),
-                   *to = parse(arena, pair->dst, rows, columns);
+    const ts_shape *from = sized_shape(arena, pair->src, rows, columns),
+                   *to = sized_shape(arena, pair->dst, rows, columns);
     ts_plan_side a = {from, NULL, NULL, 0}, b = {to, NULL, NULL, (GUARD_BYTES + skew) * 8};
     const ts_plan *plan = ts_plan_of_elements(NULL, arena, &a, &b, from->layout->rank, from->layout->dims);
     const int64_t length = to->storage_bytes + 2 * GUARD_BYTES + skew;
