@@ -131,6 +131,13 @@ static bool match(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
     return true;
 }
 
+bool ts_columns_move(const ts_copy_context *m, const ts_plan_box *box) {
+    ts_copy_context wide = *m;
+    ts_plan_box others = *box;
+    return ts_columns_widen(&wide, &others) &&
+           (ts_adjoin_move(&wide, &others) || ts_stage_columns(&wide, &others));
+}
+
 /* By the kernel that the job has. */
 static void move_matched(ts_copy_plan *j, const ts_plan_box *box, const int64_t *times) {
     const ts_copy_context *m = j->m;

@@ -1,4 +1,6 @@
 /* Large transposes by kernels that store columns past the caches: how a box is cut into blocks of rows and columns. */
+#include <string.h>
+
 #include "copy_plan.h"
 
 #include "base/number.h"
@@ -79,13 +81,14 @@ static bool rows_adjoin(const ts_plan_box *box, int64_t width, const chain *rows
     return true;
 }
 
-bool ts_columns_choose(const ts_copy_context *m, const ts_plan_box *box, int64_t *cover) {
+bool ts_columns_choose(const ts_copy_context *m, const ts_plan_box *box, int64_t *cover, bool *of_columns) {
     const int64_t width = m->dst.element_bits, bytes = width / 8,
                   run = bytes > 2 ? RUN_BYTES : NARROW_RUN_BYTES;
     chain rows = {.side = TS_DST, .count = 1}, columns = {.side = TS_SRC, .count = 1};
     for (int i = 0; i < box->loop_count; i++) cover[i] = 1;
     take(box, width, run / bytes, &columns, &rows, cover);
     take(box, width, ts_min(ROW_BYTES / bytes, TS_TRANSPOSED), &rows, &columns, cover);
+    memcpy(of_columns, columns.has, sizeof columns.has);
     bool aligned, adjoin = rows_adjoin(box, width, &rows, &columns);
     const int64_t whole = count_whole(m, box, &columns, &aligned) * bytes, row = columns.count * bytes,
                   least_row = bytes > 1 ? LEAST_ROW : LEAST_ROW_OF_BYTES,
@@ -98,9 +101,8 @@ bool ts_columns_choose(const ts_copy_context *m, const ts_plan_box *box, int64_t
     return true;
 }
 
-/* Loops over elements that lie together on both sides are none: they make wider ones. False where these are none that kernels
- * know, or do not lie in whole bytes. */
-static bool widen(ts_copy_context *m, ts_plan_box *box) {
+bool ts_columns_widen(ts_copy_context *m, ts_plan_box *box) {
+    if (!m->same || !m->kernels->tiles[0]->columns || m->dst.element_bits < 8) return false;
     int64_t times[TS_PLAN_MAX_LOOPS], steps = box->src_bits | box->dst_bits;
     for (int i = 0; i < box->loop_count; i++) {
         steps |= box->loops[i].src_bits | box->loops[i].dst_bits;
@@ -114,12 +116,4 @@ static bool widen(ts_copy_context *m, ts_plan_box *box) {
     box->loop_count = count;
     m->src.element_bits = m->dst.element_bits = (int)width;
     return true;
-}
-
-bool ts_columns_move(const ts_copy_context *m, const ts_plan_box *box) {
-    ts_copy_context wide = *m;
-    ts_plan_box others = *box;
-    if (!m->same || !m->kernels->tiles[0]->columns || m->dst.element_bits < 8 || !widen(&wide, &others))
-        return false;
-    return ts_adjoin_move(&wide, &others) || ts_stage_columns(&wide, &others);
 }

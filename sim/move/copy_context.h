@@ -105,13 +105,18 @@ void ts_move_concurrent_boxes(const ts_copy_context *m, ts_plan_box *boxes, int 
 
 /* The same by way of a scratch, where that makes whole lines in the destination; false where it does not. */
 bool ts_stage_move(const ts_copy_context *m, const ts_plan_box *box);
-/* The same without a scratch, where it is a transpose with long columns; false where it is none (columns.c). */
+/* The same without a scratch, where it is a transpose with long columns, or whose columns follow each other; false where it
+ * is none. */
 bool ts_columns_move(const ts_copy_context *m, const ts_plan_box *box);
-/* Of elements as wide as rows and columns have them: where columns follow each other (adjoin.c), and else. */
-bool ts_adjoin_move(const ts_copy_context *m, const ts_plan_box *box);
+/* For both, loops over elements that lie together on both sides make wider elements (columns.c); false where these are none
+ * that kernels know, or do not lie in whole bytes, or where there are no kernels. */
+bool ts_columns_widen(ts_copy_context *m, ts_plan_box *box);
+/* Long columns (staging.c), and those that follow each other (adjoin.c). */
 bool ts_stage_columns(const ts_copy_context *m, const ts_plan_box *box);
-/* The steps of each loop that a block takes; false where blocks are too small for it to pay. */
-bool ts_columns_choose(const ts_copy_context *m, const ts_plan_box *box, int64_t *cover);
+bool ts_adjoin_move(const ts_copy_context *m, const ts_plan_box *box);
+/* The steps of each loop that a block takes, and which loops are over its columns; false where blocks are too small for it to
+ * pay. */
+bool ts_columns_choose(const ts_copy_context *m, const ts_plan_box *box, int64_t *cover, bool *of_columns);
 
 /* What converts between two types that have values; false where there is no kernel for them. */
 bool ts_conversion_find(ts_dtype from, ts_dtype to, ts_conversion *conversion);

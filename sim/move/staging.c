@@ -23,8 +23,8 @@ enum {
 };
 
 typedef struct {
-    uint64_t shorter;      /* which loops the block takes fewer steps of */
-    bool known, by_kernel; /* else by elements; of columns: as any box */
+    uint64_t shorter;                  /* which loops the block takes fewer steps of */
+    bool known, by_columns, by_kernel; /* else by elements */
     ts_plan_box box;
     ts_copy_plan job;
 } fill;
@@ -164,9 +164,9 @@ static fill *find_fill(stage *s, const block *b) {
     f->box = (ts_plan_box){.loop_count = s->box.loop_count};
     for (int i = 0; i < s->box.loop_count; i++)
         f->box.loops[i] = (ts_plan_loop){b->extent[i], s->box.loops[i].src_bits, s->pitch[i]};
-    if (s->in_columns) ts_copy_plan_begin(&f->job, &s->in);
-    f->by_kernel = s->in_columns ? ts_copy_plan_match_columns(&f->job, &f->box)
-                                 : ts_copy_plan_match(&f->job, &s->in, &f->box);
+    ts_copy_plan_begin(&f->job, &s->in);
+    f->by_columns = s->in_columns && ts_copy_plan_match_columns(&f->job, &f->box);
+    f->by_kernel = !f->by_columns && ts_copy_plan_match(&f->job, &s->in, &f->box);
     return f;
 }
 
@@ -235,19 +235,16 @@ static void take_runs(const stage *s, const block *b, uint8_t *scratch, uint8_t 
     }
 }
 
+/* Of short rows or columns, where kernels take no columns of them, as into a scratch. */
 static void move_columns(stage *s, const block *b) {
     fill *f = find_fill(s, b);
-    if (f->by_kernel) {
-        const ts_column_runs runs = {(int)bytes_of_run(s, b), b->begins, b->ends, b->carried};
-        f->job.tile.ahead_bytes = s->in.ahead_bytes;
-        f->job.columns_function(&f->job.tile, s->dst + b->dst_bits / 8, s->in.src.bytes + b->src_bits / 8,
-                                &runs);
+    const ts_column_runs runs = {(int)bytes_of_run(s, b), b->begins, b->ends, b->carried};
+    if (!f->by_columns) {
+        fill_scratch(s, b, b->dst_bits / 8);
         return;
     }
-    ts_plan_box box = f->box;
-    box.src_bits = b->src_bits;
-    box.dst_bits = b->dst_bits;
-    ts_move_box(&s->in, &box);
+    f->job.tile.ahead_bytes = s->in.ahead_bytes;
+    f->job.columns_function(&f->job.tile, s->dst + b->dst_bits / 8, s->in.src.bytes + b->src_bits / 8, &runs);
 }
 
 static void move_block(stage *s, const block *b) {
@@ -369,20 +366,23 @@ static void begin_stage(stage *s, const ts_copy_context *m, const ts_plan_box *b
     qsort(s->box.loops, (size_t)box->loop_count, sizeof s->box.loops[0], by_destination);
 }
 
-/* False where kernels do not take a block as rows and columns. */
+/* False where kernels do not take a block as rows and columns. Columns may follow each other, and are runs for themselves. */
 static bool cut_columns(stage *s) {
     const int count = s->box.loop_count;
+    bool of_columns[TS_PLAN_MAX_LOOPS];
     ts_copy_plan job;
-    ts_plan_box first = {.loop_count = count};
+    ts_plan_box first = {.loop_count = count}, runs = s->box;
+    if (!ts_columns_choose(&s->in, &s->box, s->cover, of_columns)) return false;
+    s->rows = 1;
     for (int i = 0; i < count; i++) {
         first.loops[i] = s->box.loops[i];
         first.loops[i].extent = s->cover[i];
         s->pitch[i] = s->box.loops[i].dst_bits;
         s->in_run[i] = false;
+        s->rows *= of_columns[i] ? s->cover[i] : 1;
+        runs.loops[i].dst_bits *= !of_columns[i];
     }
-    run_bits(&s->box, s->cover, TS_DST, s->in.dst.element_bits, &s->along, s->in_run);
-    s->rows = 1;
-    for (int i = 0; i < count; i++) s->rows *= s->in_run[i] ? 1 : s->cover[i];
+    run_bits(&runs, s->cover, TS_DST, s->in.dst.element_bits, &s->along, s->in_run);
     ts_copy_plan_begin(&job, &s->in);
     return ts_copy_plan_match_columns(&job, &first) && job.tile.columns.count == s->rows;
 }
@@ -392,7 +392,7 @@ bool ts_stage_columns(const ts_copy_context *m, const ts_plan_box *box) {
     stage s;
     begin_stage(&s, m, box, carried);
     s.in_columns = true;
-    if (!ts_columns_choose(&s.in, &s.box, s.cover) || !cut_columns(&s)) return false;
+    if (!cut_columns(&s)) return false;
     set_order(&s);
     move_parts(&s);
     return true;

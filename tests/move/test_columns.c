@@ -112,8 +112,9 @@ static void boxes_in_columns(void **state) {
         const ts_copy_context m = context_of(row->bits, NULL, NULL);
         const ts_plan_box box = box_of(row->count, row->loops);
         int64_t cover[TS_PLAN_MAX_LOOPS];
+        bool of_columns[TS_PLAN_MAX_LOOPS];
         print_message("%s\n", row->name);
-        assert_int_equal(ts_columns_choose(&m, &box, cover), row->pays);
+        assert_int_equal(ts_columns_choose(&m, &box, cover, of_columns), row->pays);
         for (int k = 0; row->pays && k < row->count; k++) assert_int_equal(cover[k], row->cover[k]);
     }
 }
@@ -179,6 +180,9 @@ static const layout_pair pairs[] = {
     {"f32[R,5,C]{2,1,0}", "f32[R,5,C]{0,1,2}", LARGE},
     {"f32[R,C,3]{2,1,0}", "f32[R,C,3]{0,2,1}", LARGE},
     {"bf16[R,C]{1,0:T(8,128)(2,1)}", "bf16[R,C]{0,1}", SOME},
+    {"f32[R,C]{0,1}", "f32[R,C]{1,0:T(8,128)}", SOME},
+    {"bf16[R,C]{0,1}", "bf16[R,C]{1,0:T(8,128)(2,1)}", SOME},
+    {"f32[R,C]{0,1:T(8,128)}", "f32[R,C]{1,0:T(8,128)}", SOME},
     {"s4[R,C]{1,0:E(4)}", "s4[R,C]{0,1:E(4)}", NONE},
     {"f32[R,C]{1,0}", "bf16[R,C]{0,1}", NONE},
 };
@@ -266,6 +270,18 @@ static void ends_of_columns(void **state) {
         move_columns(&pairs[n % 5], 768 + n, 260 + n % 70, n % 64, &seed);
 }
 
+/* Columns that end where lines do, and others that follow them. */
+static void columns_in_tiles(void **state) {
+    static const layout_pair tiles[] = {{"f32[R,C]{0,1}", "f32[R,C]{1,0:T(8,128)}", LARGE},
+                                        {"bf16[R,C]{0,1}", "bf16[R,C]{1,0:T(8,128)(2,1)}", LARGE},
+                                        {"f32[R,C]{0,1:T(8,128)}", "f32[R,C]{1,0:T(8,128)}", LARGE}};
+    uint64_t seed = 3;
+    for (int i = 0; i < 3; i++) {
+        move_columns(&tiles[i], 768, 1024, 0, &seed);
+        move_columns(&tiles[i], 787, 1001, 0, &seed);
+    }
+}
+
 /* More columns than lines are kept for, in blocks that do not divide them. */
 static void many_columns(void **state) {
     uint64_t seed = 2;
@@ -278,6 +294,7 @@ static void many_columns(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(boxes_in_columns), cmocka_unit_test(random_columns),
                                        cmocka_unit_test(ends_of_columns),  cmocka_unit_test(many_columns),
-                                       cmocka_unit_test(boxes_in_streams), cmocka_unit_test(random_streams)};
+                                       cmocka_unit_test(columns_in_tiles), cmocka_unit_test(boxes_in_streams),
+                                       cmocka_unit_test(random_streams)};
     return cmocka_run_group_tests_name("move/columns", tests, NULL, NULL);
 }
