@@ -24,8 +24,8 @@
 
 /* Where the last byte lies: of lines that lie across two, the first of them has come with the line before. */
 INLINE void prefetch(ts_load how, const uint8_t *p) {
-    __builtin_prefetch(p + 63, 0, 2);
-    if (how == TS_LOAD_BF16_FROM_F32 || how == TS_LOAD_BF16_PAIRS) __builtin_prefetch(p + 127, 0, 2);
+    __builtin_prefetch(p + 63, 0, 3);
+    if (how == TS_LOAD_BF16_FROM_F32 || how == TS_LOAD_BF16_PAIRS) __builtin_prefetch(p + 127, 0, 3);
 }
 
 INLINE wide load_line(ts_load how, masking masks, const ts_tile *tile, int line, const uint8_t *p) {

@@ -95,7 +95,7 @@ static bool give(ts_copy_plan *j, int *slot, int loop, int64_t most) {
 /* How far ahead of what is read the next of it lies: of long rows more of the same, of short ones other rows.
  */
 static int64_t find_ahead(const ts_copy_plan *j) {
-    const int64_t narrows = ts_max(j->m->src.element_bits / ts_max(j->m->dst.element_bits, 1), 1);
+    const int64_t narrows = ts_max(ts_copy_width(&j->m->src) / ts_copy_width(&j->m->dst), 1);
     int64_t row = 0, ahead = narrows * AHEAD_BYTES;
     for (int i = j->loop_count - 1; i >= 0; i--) {
         int64_t step = llabs(j->loops[i].src_bits) / 8;
