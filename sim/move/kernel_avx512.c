@@ -3,7 +3,8 @@
 
 #ifdef TS_KERNELS_X86
 #if !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#pragma GCC optimize("O3", "no-tree-loop-distribute-patterns") /* memcpy is not for 16 bytes */
+/* memcpy is not for 16 bytes, and where a short loop lies is a fifth of its time. */
+#pragma GCC optimize("O3", "no-tree-loop-distribute-patterns", "align-loops=32")
 #endif
 #include "kernel_avx512.h"
 
