@@ -372,9 +372,8 @@ static void take_boxes(ts_copy_plan *j, const side *s) {
 /* The longest rows and columns; the bits of an element, or 0 where there are none. */
 static int64_t find_sides(const ts_copy_plan *j, const ts_plan_box *box, side *rows, side *columns,
                           int64_t *times) {
-    if (!steps_by_bytes(box)) return 0;
     for (int i = 0; i < box->loop_count; i++) times[i] = 1;
-    int64_t width = ts_copy_plan_find_width(box, j->m->dst.element_bits, times);
+    int64_t width = steps_by_bytes(box) ? ts_copy_plan_find_width(box, j->m->dst.element_bits, times) : 0;
     *columns = (side){.side = TS_SRC, .other = TS_DST, .count = 1, .next_bits = width};
     *rows = (side){.side = TS_DST, .other = TS_SRC, .count = 1, .next_bits = width};
     if (width > 0) grow(box, rows, columns, times);
