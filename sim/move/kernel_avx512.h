@@ -156,6 +156,14 @@ INLINE wide load_squares(int across, const uint8_t *const *row, int64_t at) {
     return _mm512_mask_broadcast_i32x4(v, 0xf000, _mm_loadu_si128((const __m128i *)(row[3] + at)));
 }
 
+/* The first so many bytes. */
+INLINE uint64_t first_bytes(int64_t n) { return n >= TS_LINE_BYTES ? UINT64_MAX : (UINT64_C(1) << n) - 1; }
+
+/* Of a line of memory that has others beside them, the bytes from `first` to before `end`. */
+INLINE void store_bytes(uint8_t *line, int64_t first, int64_t end, wide v) {
+    _mm512_mask_storeu_epi8(line, first_bytes(end) & UINT64_MAX << first, v);
+}
+
 INLINE void store_whole(const uint64_t *mask, uint8_t *p, wide v) {
     if (mask)
         _mm512_mask_storeu_epi8(p, *mask, v);

@@ -34,14 +34,6 @@ typedef struct {
     bool begins;  /* the runs */
 } steps;
 
-/* The first so many bytes. */
-INLINE uint64_t first_bytes(int64_t n) { return n >= LINE ? UINT64_MAX : (UINT64_C(1) << n) - 1; }
-
-/* Of a line of memory that is not the run's alone, its part. */
-INLINE void store_part(uint8_t *p, int64_t first, int64_t end, wide v) {
-    _mm512_mask_storeu_epi8(p, first_bytes(end) & UINT64_MAX << first, v);
-}
-
 /* One line of each tile, as they continue a run. */
 INLINE void store_run(const kind k, const steps *s, int line, uint8_t *p, const wide *v) {
     const int first = (int)((uintptr_t)p % LINE);
@@ -53,13 +45,13 @@ INLINE void store_run(const kind k, const steps *s, int line, uint8_t *p, const 
     UNROLL for (int n = 0; n < k.tiles; n++) {
         const wide next = v[n << k.stages | line], whole = _mm512_permutex2var_epi8(kept, from, next);
         if (n == 0 && (begins || ends))
-            store_part(p, begins ? first : 0, end, whole);
+            store_bytes(p, begins ? first : 0, end, whole);
         else
             _mm512_stream_si512((void *)(p + n * LINE), whole);
         kept = next;
     }
     if (s->left <= k.tiles * LINE && end > k.tiles * LINE)
-        store_part(p + k.tiles * LINE, 0, end - k.tiles * LINE, _mm512_permutex2var_epi8(kept, from, kept));
+        store_bytes(p + k.tiles * LINE, 0, end - k.tiles * LINE, _mm512_permutex2var_epi8(kept, from, kept));
     s->kept[line] = kept;
 }
 
