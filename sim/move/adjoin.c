@@ -3,8 +3,6 @@
 
 #include "copy_plan.h"
 
-#include "base/number.h"
-
 enum {
     LEAST_STREAM = 1024, /* bytes: its ends are stored in pieces */
     LEAST_COLUMN = 20,   /* each is appended by itself */
@@ -19,16 +17,14 @@ typedef struct {
     ts_tile tile;
     int64_t columns, column_bits;
     bool taken[TS_PLAN_MAX_LOOPS];
-    int rows[TS_PLAN_MAX_LOOPS], row_loops;
+    ts_plan_box rows; /* their loops */
     ts_plan_loop around[TS_PLAN_MAX_LOOPS];
     int around_count, inner;
     ts_adjoin_function *function;
 } streams;
 
 static int find_loop(const ts_plan_box *box, const streams *s, int64_t dst_bits) {
-    for (int i = 0; i < box->loop_count; i++)
-        if (!s->taken[i] && box->loops[i].extent > 1 && box->loops[i].dst_bits == dst_bits) return i;
-    return -1;
+    return ts_columns_find_step(box, TS_DST, dst_bits, s->taken);
 }
 
 /* The loops that make a column, and the one over columns that lie together in the source. */
@@ -39,8 +35,8 @@ static bool find_columns(const ts_plan_box *box, int64_t width, streams *s) {
         if (i < 0) return false;
         s->taken[i] = true;
         s->columns = box->loops[i].extent;
-        if (box->loops[i].src_bits == width) return s->row_loops > 0;
-        s->rows[s->row_loops++] = i;
+        if (box->loops[i].src_bits == width) return s->rows.loop_count > 0;
+        s->rows.loops[s->rows.loop_count++] = box->loops[i];
         s->column_bits *= s->columns;
         if (s->column_bits > 8 * TS_ADJOIN_VECTORS * TS_LINE_BYTES) return false;
     }
@@ -63,29 +59,11 @@ static int64_t find_around(const ts_plan_box *box, streams *s) {
     return bits / 8;
 }
 
-static void list_rows(const ts_plan_box *box, int64_t width, streams *s) {
-    ts_offsets *rows = &s->tile.rows;
-    const int line = (int)(8 * TS_LINE_BYTES / width), count = (int)(s->column_bits / width);
-    int used = 1;
-    rows->chunk[0] = 0;
-    for (int n = 0; n < s->row_loops; n++) {
-        const ts_plan_loop *loop = &box->loops[s->rows[n]];
-        for (int64_t k = 1; k < loop->extent; k++)
-            for (int i = 0; i < used; i++)
-                rows->chunk[k * used + i] = rows->chunk[i] + k * loop->src_bits / 8;
-        used *= (int)loop->extent;
-    }
-    rows->count = (int)ts_round_up(count, line);
-    rows->even = 1;
-    rows->step = 0;
-    for (int i = count; i < rows->count; i++) rows->chunk[i] = rows->chunk[count - 1];
-}
-
 static bool match(const ts_copy_context *m, const ts_plan_box *box, streams *s) {
     const int64_t width = m->dst.element_bits;
     const ts_adjoin_kernels *kernels = m->kernels->tiles[0]->adjoins;
     memset(s->taken, 0, sizeof s->taken);
-    s->row_loops = 0;
+    s->rows.loop_count = 0;
     if (!kernels || !find_columns(box, width, s) || s->columns * width < 8 * LEAST_ROW ||
         s->column_bits < 8 * LEAST_COLUMN || find_around(box, s) < LEAST_STREAM)
         return false;
@@ -130,7 +108,7 @@ bool ts_adjoin_move(const ts_copy_context *m, const ts_plan_box *box) {
     const int64_t width = m->dst.element_bits;
     streams s;
     if (!match(m, box, &s)) return false;
-    list_rows(box, width, &s);
+    ts_copy_plan_list_rows(&s.rows, width, &s.tile.rows);
     s.tile.runs.bytes = s.column_bits / 8;
     s.tile.ahead_bytes = s.columns * width / 8 >= LONG_ROW ? AHEAD_BYTES
                          : s.around_count > 0              ? s.around[s.around_count - 1].src_bits / 8

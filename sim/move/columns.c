@@ -30,19 +30,23 @@ static int64_t in_parts(int64_t extent, int64_t room, int64_t line) {
     return ts_min(ts_round_up(ts_ceil_div(extent, ts_ceil_div(extent, room)), line), room);
 }
 
-/* The loop that continues a chain; -1. */
-static int find_next(const ts_plan_box *box, const chain *c, int64_t bits) {
+int ts_columns_find_step(const ts_plan_box *box, ts_side side, int64_t bits, const bool *taken) {
     for (int i = 0; i < box->loop_count; i++)
-        if (!c->has[i] && box->loops[i].extent > 1 && ts_plan_step_bits(&box->loops[i], c->side) == bits)
+        if (!taken[i] && box->loops[i].extent > 1 && ts_plan_step_bits(&box->loops[i], side) == bits)
             return i;
     return -1;
+}
+
+/* The loop that continues a chain; -1. */
+static int find_next(const ts_plan_box *box, const chain *c, int64_t width) {
+    return ts_columns_find_step(box, c->side, c->count * width, c->has);
 }
 
 /* Covers the loops of a side, up to one of the other's. */
 static void take(const ts_plan_box *box, int64_t width, int64_t most, const chain *other, chain *c,
                  int64_t *cover) {
     for (int64_t room = most; room > 1; room = most / c->count) {
-        int i = find_next(box, c, c->count * width);
+        int i = find_next(box, c, width);
         if (i < 0 || other->has[i]) return;
         c->has[i] = true;
         cover[i] = in_parts(box->loops[i].extent, room, c->count == 1 ? 8 * TS_LINE_BYTES / width : 1);
@@ -57,8 +61,7 @@ static int64_t count_whole(const ts_copy_context *m, const ts_plan_box *box, con
                            bool *aligned) {
     const int64_t width = m->dst.element_bits;
     chain all = {.side = TS_DST, .count = 1};
-    for (int i = find_next(box, &all, width); i >= 0 && !columns->has[i];
-         i = find_next(box, &all, all.count * width)) {
+    for (int i = find_next(box, &all, width); i >= 0 && !columns->has[i]; i = find_next(box, &all, width)) {
         all.has[i] = true;
         all.count *= box->loops[i].extent;
     }
@@ -72,8 +75,7 @@ static int64_t count_whole(const ts_copy_context *m, const ts_plan_box *box, con
 /* Do a block's rows follow each other in the source? */
 static bool rows_adjoin(const ts_plan_box *box, int64_t width, const chain *rows, const chain *columns) {
     chain all = {.side = TS_DST, .count = 1};
-    for (int i = find_next(box, &all, width); i >= 0 && rows->has[i];
-         i = find_next(box, &all, all.count * width)) {
+    for (int i = find_next(box, &all, width); i >= 0 && rows->has[i]; i = find_next(box, &all, width)) {
         if (box->loops[i].src_bits != all.count * columns->count * width) return false;
         all.has[i] = true;
         all.count *= box->loops[i].extent;

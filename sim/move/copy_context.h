@@ -114,6 +114,8 @@ bool ts_columns_widen(ts_copy_context *m, ts_plan_box *box);
 /* Long columns (staging.c), and those that follow each other (adjoin.c). */
 bool ts_stage_columns(const ts_copy_context *m, const ts_plan_box *box);
 bool ts_adjoin_move(const ts_copy_context *m, const ts_plan_box *box);
+/* A loop of several steps, of those that are not taken, whose steps are so many bits on a side; -1. */
+int ts_columns_find_step(const ts_plan_box *box, ts_side side, int64_t bits, const bool *taken);
 /* The steps of each loop that a block takes, and which loops are over its columns; false where blocks are too small for it to
  * pay. */
 bool ts_columns_choose(const ts_copy_context *m, const ts_plan_box *box, int64_t *cover, bool *of_columns);

@@ -71,8 +71,10 @@ bool ts_copy_plan_match_transpose(ts_copy_plan *job, const ts_plan_box *box, int
 /* The same for rows that are shorter than a vector's lane; where kernels may not read behind the source, of bytes
  * alone, which are copied first. */
 bool ts_copy_plan_match_short_rows(ts_copy_plan *job, const ts_plan_box *box, int64_t *times);
-/* All of a box as rows and columns that are stored past the caches. */
-bool ts_copy_plan_match_columns(ts_copy_plan *job, const ts_plan_box *box);
+/* The job that stores all of a box past the caches, as columns of rows. */
+bool ts_copy_plan_match_columns(ts_copy_plan *job, const ts_copy_context *m, const ts_plan_box *box);
+/* The rows of a column that the box has all loops of: the last again, up to whole lines of elements of so many bits. */
+void ts_copy_plan_list_rows(const ts_plan_box *box, int64_t width, ts_offsets *rows);
 /* Loops whose elements lie together on both sides make larger elements, and `times` says so; the bits of these, or 0 where
  * they are of another size than kernels know. */
 int64_t ts_copy_plan_find_width(const ts_plan_box *box, int64_t width, int64_t *times);

@@ -164,8 +164,7 @@ static fill *find_fill(stage *s, const block *b) {
     f->box = (ts_plan_box){.loop_count = s->box.loop_count};
     for (int i = 0; i < s->box.loop_count; i++)
         f->box.loops[i] = (ts_plan_loop){b->extent[i], s->box.loops[i].src_bits, s->pitch[i]};
-    ts_copy_plan_begin(&f->job, &s->in);
-    f->by_columns = s->in_columns && ts_copy_plan_match_columns(&f->job, &f->box);
+    f->by_columns = s->in_columns && ts_copy_plan_match_columns(&f->job, &s->in, &f->box);
     f->by_kernel = !f->by_columns && ts_copy_plan_match(&f->job, &s->in, &f->box);
     return f;
 }
@@ -366,25 +365,26 @@ static void begin_stage(stage *s, const ts_copy_context *m, const ts_plan_box *b
     qsort(s->box.loops, (size_t)box->loop_count, sizeof s->box.loops[0], by_destination);
 }
 
-/* False where kernels do not take a block as rows and columns. Columns may follow each other, and are runs for themselves. */
+/* False where kernels do not take the first block as rows and columns. Columns may follow each other, and are runs for
+ * themselves. */
 static bool cut_columns(stage *s) {
+    static const int64_t first[TS_PLAN_MAX_LOOPS];
     const int count = s->box.loop_count;
     bool of_columns[TS_PLAN_MAX_LOOPS];
-    ts_copy_plan job;
-    ts_plan_box first = {.loop_count = count}, runs = s->box;
+    ts_plan_box runs = s->box;
+    block b;
     if (!ts_columns_choose(&s->in, &s->box, s->cover, of_columns)) return false;
     s->rows = 1;
     for (int i = 0; i < count; i++) {
-        first.loops[i] = s->box.loops[i];
-        first.loops[i].extent = s->cover[i];
         s->pitch[i] = s->box.loops[i].dst_bits;
         s->in_run[i] = false;
         s->rows *= of_columns[i] ? s->cover[i] : 1;
         runs.loops[i].dst_bits *= !of_columns[i];
     }
     run_bits(&runs, s->cover, TS_DST, s->in.dst.element_bits, &s->along, s->in_run);
-    ts_copy_plan_begin(&job, &s->in);
-    return ts_copy_plan_match_columns(&job, &first) && job.tile.columns.count == s->rows;
+    take_block(s, first, &b);
+    const fill *f = find_fill(s, &b);
+    return f->by_columns && f->job.tile.columns.count == s->rows;
 }
 
 bool ts_stage_columns(const ts_copy_context *m, const ts_plan_box *box) {

@@ -426,9 +426,22 @@ bool ts_copy_plan_match_short_rows(ts_copy_plan *j, const ts_plan_box *box, int6
     return match_sides(j, box, &rows, &columns, width, times);
 }
 
-bool ts_copy_plan_match_columns(ts_copy_plan *j, const ts_plan_box *box) {
-    const ts_tile_kernels *kernels = j->m->kernels->tiles[0];
+void ts_copy_plan_list_rows(const ts_plan_box *box, int64_t width, ts_offsets *rows) {
+    side s = {.side = TS_DST, .other = TS_SRC, .count = 1, .loop_count = box->loop_count};
+    int64_t times[TS_PLAN_MAX_LOOPS];
+    for (int i = 0; i < box->loop_count; i++) {
+        s.loops[i] = i;
+        s.count *= times[i] = box->loops[i].extent;
+    }
+    *rows = (ts_offsets){.count = (int)s.count, .even = 1};
+    list_offsets(box, &s, times, 0, rows->chunk);
+    repeat_last(rows, ts_round_up(s.count, 8 * TS_LINE_BYTES / width));
+}
+
+bool ts_copy_plan_match_columns(ts_copy_plan *j, const ts_copy_context *m, const ts_plan_box *box) {
+    const ts_tile_kernels *kernels = m->kernels->tiles[0];
     side rows, columns;
+    ts_copy_plan_begin(j, m);
     int64_t times[TS_PLAN_MAX_LOOPS], width = find_sides(j, box, &rows, &columns, times);
     const int64_t bytes = columns.count * width / 8;
     if (width == 0 || bytes < LEAST_ROW_BYTES) return false;
