@@ -282,10 +282,11 @@ static void columns_in_tiles(void **state) {
     }
 }
 
-/* More columns than lines are kept for, in blocks that do not divide them. */
+/* More columns than lines are kept for, in blocks that do not divide them, and leave one that no kernel for columns takes. */
 static void many_columns(void **state) {
     uint64_t seed = 2;
     move_columns(&pairs[0], 400, 2700, 1, &seed);
+    move_columns(&pairs[0], 400, 4097, 1, &seed);
     move_columns(&pairs[1], 520, 4611, 3, &seed);
     move_columns(&pairs[2], 1030, 3077, 5, &seed);
     move_columns(&pairs[3], 400, 2111, 7, &seed);
