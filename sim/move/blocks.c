@@ -314,6 +314,15 @@ static void move_all_joined(group *g) {
     for (int i = 0; i < g->count;) i += !move_joined(g, i);
 }
 
+/* Those that columns take, which need neither a scratch nor an order; leaves the others. */
+static void move_all_columns(group *g) {
+    for (int i = 0; i < g->count;)
+        if (ts_columns_move(g->m, &g->boxes[i]))
+            g->boxes[i] = g->boxes[--g->count];
+        else
+            i++;
+}
+
 /* Those of the group, and the others. */
 static group all_of(const group *g, const ts_plan_box *others, int count) {
     group all = *g;
@@ -331,6 +340,7 @@ void ts_move_concurrent_boxes(const ts_copy_context *m, ts_plan_box *boxes, int 
             else
                 boxes[left++] = boxes[i];
         move_all_joined(&g);
+        move_all_columns(&g);
         if (g.count == 0 || move_sharing(&g)) continue;
         group all = all_of(&g, boxes, left);
         if (all.count > 1 && shares_lines(&all) && lead_with_common(&all, TS_DST)) {

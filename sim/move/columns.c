@@ -13,8 +13,9 @@ enum {
     LEAST_ROW_OF_BYTES = 256, /* of which a kernel reads many; */
     LEAST_ADJOINING_ROW = 16, /* where it follows another, of which a block has many */
     LEAST_WHOLE = 768,        /* of a column of all blocks, whose ends are stored in pieces; */
-    LEAST_OF_FEW = 4096,      /* where a line is more than a row; */
-    LEAST_ALIGNED = 256       /* or there are no pieces */
+    LEAST_OF_FEW = 1024,      /* where a line is more than a row; */
+    LEAST_OF_FEW_BYTES = 4096,
+    LEAST_ALIGNED = 256 /* or there are no pieces */
 };
 
 /* The loops whose elements follow each other on one side, as far as a block goes. */
@@ -94,7 +95,8 @@ bool ts_columns_choose(const ts_copy_context *m, const ts_plan_box *box, int64_t
     bool aligned, adjoin = rows_adjoin(box, width, &rows, &columns);
     const int64_t whole = count_whole(m, box, &columns, &aligned) * bytes, row = columns.count * bytes,
                   least_row = bytes > 1 ? LEAST_ROW : LEAST_ROW_OF_BYTES,
-                  least_whole = row < LEAST_ROW ? LEAST_OF_FEW : LEAST_WHOLE;
+                  least_of_few = bytes > 1 ? LEAST_OF_FEW : LEAST_OF_FEW_BYTES,
+                  least_whole = row < LEAST_ROW ? least_of_few : LEAST_WHOLE;
     if (whole < (aligned ? LEAST_ALIGNED : least_whole) || row < (adjoin ? LEAST_ADJOINING_ROW : least_row))
         return false;
     if (!adjoin || row >= LEAST_ROW_OF_BYTES) return true;

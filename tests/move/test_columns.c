@@ -50,8 +50,15 @@ static const box_row boxes[] = {
     {"a row of a line", 32, 2, {{2000, 68, 4}, {16, 4, 8000}}, true, {128, 16}},
     {"a row of less", 32, 2, {{2000, 64, 4}, {15, 4, 8000}}, false, {0}},
     {"a row of less that follows another", 32, 2, {{2000, 60, 4}, {15, 4, 8000}}, true, {512, 15}},
-    {"short rows, and columns just long enough", 32, 2, {{1024, 60, 4}, {15, 4, 4100}}, true, {512, 15}},
-    {"short rows, and columns too short", 32, 2, {{1023, 60, 4}, {15, 4, 4100}}, false, {0}},
+    {"short rows, and columns just long enough", 32, 2, {{256, 60, 4}, {15, 4, 4100}}, true, {256, 15}},
+    {"short rows, and columns too short", 32, 2, {{255, 60, 4}, {15, 4, 4100}}, false, {0}},
+    {"short rows of bytes, and columns just long enough",
+     8,
+     2,
+     {{4096, 60, 1}, {60, 1, 4100}},
+     true,
+     {512, 60}},
+    {"short rows of bytes, and columns too short", 8, 2, {{4095, 60, 1}, {60, 1, 4100}}, false, {0}},
     {"four words that follow others", 32, 2, {{2000, 16, 4}, {4, 4, 8000}}, true, {512, 4}},
     {"rows of two loops that follow others",
      32,
@@ -154,6 +161,66 @@ static void boxes_in_streams(void **state) {
         const ts_plan_box box = box_of(row->count, row->loops);
         print_message("%s\n", row->name);
         assert_int_equal(ts_adjoin_move(&m, &box), row->taken);
+    }
+}
+
+/* ---- Among others ---- */
+
+/* Kernels that move nothing, and say which they are. */
+typedef enum { BLOCKS, COLUMNS, STREAMS } kernel_kind;
+static kernel_kind called;
+static void call_columns(const ts_tile *tile, uint8_t *dst, const uint8_t *src, const ts_column_runs *runs) {
+    called = COLUMNS;
+}
+static void call_stream(const ts_tile *tile, const uint8_t *src, int64_t count, ts_stream *stream) {
+    called = STREAMS;
+}
+static void end_stream(const ts_stream *stream) { assert_int_equal(called, STREAMS); }
+
+typedef struct {
+    const char *name;
+    int bits, count;
+    ts_plan_loop loops[MOST_LOOPS];
+    kernel_kind kind;
+} group_row;
+
+static const group_row groups[] = {
+    {"matrices of long columns", 16, 3, {{9, 14146, 14146}, {643, 22, 2}, {11, 2, 1286}}, COLUMNS},
+    {"matrices of short ones", 16, 3, {{9, 35672, 35672}, {52, 686, 2}, {343, 2, 104}}, STREAMS},
+    {"matrices of bytes", 8, 3, {{9, 13720, 13720}, {40, 343, 1}, {343, 1, 40}}, BLOCKS},
+};
+
+/* The kernels that the host has. */
+static void call_for_kernels(ts_tile_kernels *tiles, ts_columns_function **columns,
+                             ts_adjoin_kernels *adjoins) {
+    for (int width = 0; width < 2 * TS_TRANSPOSES; width++) {
+        int line = width / TS_TRANSPOSES, log2 = width % TS_TRANSPOSES;
+        columns[width] = call_columns;
+        adjoins->by_vectors[line][log2] = tiles->adjoins->by_vectors[line][log2] ? call_stream : NULL;
+    }
+    adjoins->end = end_stream;
+    tiles->columns = (ts_columns_function *const(*)[TS_TRANSPOSES])columns;
+    tiles->adjoins = adjoins;
+}
+
+/* A plan's boxes are gone through together: they are moved as they would be alone. */
+static void boxes_of_groups(void **state) {
+    static uint8_t src[400000], dst[400000];
+    ts_kernels kernels = *ts_kernels_best();
+    ts_tile_kernels tiles = *kernels.tiles[0];
+    ts_columns_function *columns[2 * TS_TRANSPOSES];
+    ts_adjoin_kernels adjoins;
+    if (!has_columns()) return;
+    call_for_kernels(&tiles, columns, &adjoins);
+    kernels.tiles[0] = &tiles;
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
+        ts_copy_context m = context_of(groups[i].bits, src, dst);
+        ts_plan_box box = box_of(groups[i].count, groups[i].loops);
+        m.kernels = &kernels;
+        print_message("%s\n", groups[i].name);
+        called = BLOCKS;
+        ts_move_concurrent_boxes(&m, &box, 1);
+        assert_int_equal(called, groups[i].kind);
     }
 }
 
@@ -296,6 +363,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(boxes_in_columns), cmocka_unit_test(random_columns),
                                        cmocka_unit_test(ends_of_columns),  cmocka_unit_test(many_columns),
                                        cmocka_unit_test(columns_in_tiles), cmocka_unit_test(boxes_in_streams),
-                                       cmocka_unit_test(random_streams)};
+                                       cmocka_unit_test(random_streams),   cmocka_unit_test(boxes_of_groups)};
     return cmocka_run_group_tests_name("move/columns", tests, NULL, NULL);
 }
