@@ -41,11 +41,12 @@ static const char *bound_text(ts_arena *arena, const ts_roofline *r) {
 static void add_facts(const ts_run_request *request, const ts_run_result *result, page *p) {
     const ts_roofline *r = &result->roofline;
     ts_arena *arena = p->out->arena;
+    const char *about = result->chip.estimated ? "~" : "";
     int64_t cycles = result->counters.values[TS_COUNTER_CYCLES];
     const page_fact facts[] = {
-        {"time", ts_text_format(arena, "%.3f us", ts_machine_microseconds(request->machine, cycles))},
-        {"cycles",
-         ts_text_format(arena, "%s%s", result->chip.estimated ? "~" : "", ts_text_grouped(arena, cycles))},
+        {"time",
+         ts_text_format(arena, "%s%.3f us", about, ts_machine_microseconds(request->machine, cycles))},
+        {"cycles", ts_text_format(arena, "%s%s", about, ts_text_grouped(arena, cycles))},
         {"speed, of the peak", speed_text(arena, r)},
         {"HBM, of its peak",
          ts_text_format(arena, "%.1f GB/s, %.1f %%", r->hbm_rate / 1e9, 100 * r->busy[TS_UNIT_HBM])},

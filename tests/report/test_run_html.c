@@ -103,7 +103,8 @@ static void facts(void **state) {
     r.result.chip.estimated = true;
     r.result.roofline.unit = TS_FLOPS_NONE;
     request.time_only = true;
-    assert_holds(page_of(), "<dd>~2,000</dd></div>\n<div><dt>HBM, of its");
+    assert_holds(page_of(), "<dd>~2.000 us</dd></div>\n<div><dt>cycles</dt><dd>~2,000</dd></div>\n"
+                            "<div><dt>HBM, of its");
     assert_holds(page_of(), "<dt>checks</dt><dd>not computed</dd>");
     request.time_only = false;
     const ts_check_result *checks = r.result.checks;
