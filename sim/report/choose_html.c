@@ -2,6 +2,7 @@
 #include "page.h"
 #include "padding.h"
 #include "report/choose.h"
+#include "report/machine.h"
 #include "study/transfer.h"
 
 static double microseconds(const ts_choose_result *r, const ts_candidate *c) {
@@ -18,10 +19,11 @@ static void add_facts(const ts_choose_result *r, page *p) {
     if (now)
         gain = ts_text_format(arena, "%s%.2fx", now->priced ? "" : "over ",
                               least > 0 ? microseconds(r, now) / least : 1);
-    const page_fact facts[] = {{"the best takes", ts_text_format(arena, "%.3f us", least)},
-                               {"now it takes, against that", gain},
-                               {"layouts", ts_text_grouped(arena, r->enumerated)},
-                               {"priced by running the model", ts_text_grouped(arena, r->priced)}};
+    const page_fact facts[] = {
+        {"the best takes", ts_text_format(arena, "%s%.3f us", r->estimated ? "~" : "", least)},
+        {"now it takes, against that", gain},
+        {"layouts", ts_text_grouped(arena, r->enumerated)},
+        {"priced by running the model", ts_text_grouped(arena, r->priced)}};
     page_facts(p, facts, sizeof facts / sizeof *facts);
 }
 
@@ -57,6 +59,7 @@ static void add_candidates(const ts_choose_result *r, page *p) {
     page_table(p, "Of those marked > the bound alone is known: it is above the best.", headings, 6);
     for (int i = 0; i < r->candidate_count; i++) add_candidate(r, &r->candidates[i], p);
     page_table_end(p);
+    if (r->estimated) page_paragraph(p, "Prices are %s.", REPORT_ESTIMATED);
 }
 
 static void add_flips(const ts_choose_result *r, page *p) {

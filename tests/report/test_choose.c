@@ -334,6 +334,10 @@ static void a_page(void **state) {
                         "+assumed figure|+with|+the best is|\n"
                         "dma.lookahead|64 KiB|f32[8,3]{0,1}|\nhbm.x|2|linear|\n");
     assert_holds(page_of(), "<h2>Time and bytes</h2>\n<figure>\n<svg ");
+    assert_null(strstr(page_of(), "~"));
+    r.estimated = true;
+    assert_holds(page_of(), "<dd>~1.000 us</dd>");
+    assert_holds(page_of(), "<p>Prices are ~ sampled or extended; --exact simulates every access.</p>");
 }
 
 static void a_page_of_a_program(void **state) {
