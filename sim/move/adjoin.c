@@ -5,10 +5,11 @@
 
 enum {
     LEAST_STREAM = 1024, /* bytes: its ends are stored in pieces */
-    LEAST_COLUMN = 20,   /* each is appended by itself */
+    LEAST_COLUMN = 20,   /* each is appended by itself; */
+    LEAST_OF_BYTES = 33, /* and the kernel makes twice as much of them in the same time */
     LEAST_ROW = 256,
-    LONG_ROW = 2048,  /* of which more of the same is read next, */
-    AHEAD_BYTES = 512 /* so far ahead */
+    LONG_ROW = 2048,   /* of which more of the same is read next, */
+    AHEAD_BYTES = 1024 /* so far ahead */
 };
 
 /* A box as streams: its rows, the columns that kernels make one stream of, and the loops around them, the longest steps of
@@ -65,7 +66,8 @@ static bool match(const ts_copy_context *m, const ts_plan_box *box, streams *s) 
     memset(s->taken, 0, sizeof s->taken);
     s->rows.loop_count = 0;
     if (!kernels || !find_columns(box, width, s) || s->columns * width < 8 * LEAST_ROW ||
-        s->column_bits < 8 * LEAST_COLUMN || find_around(box, s) < LEAST_STREAM)
+        s->column_bits < 8 * (width > 8 ? LEAST_COLUMN : LEAST_OF_BYTES) ||
+        find_around(box, s) < LEAST_STREAM)
         return false;
     s->function =
         kernels->by_vectors[(s->column_bits / 8 - 1) / TS_LINE_BYTES][__builtin_ctzll((uint64_t)width / 8)];
@@ -109,6 +111,7 @@ bool ts_adjoin_move(const ts_copy_context *m, const ts_plan_box *box) {
     streams s;
     if (!match(m, box, &s)) return false;
     ts_copy_plan_list_rows(&s.rows, width, &s.tile.rows);
+    if (width == 8 && ts_copy_plan_rows_collide(&s.tile.rows, s.tile.rows.count)) return false;
     s.tile.runs.bytes = s.column_bits / 8;
     s.tile.ahead_bytes = s.columns * width / 8 >= LONG_ROW ? AHEAD_BYTES
                          : s.around_count > 0              ? s.around[s.around_count - 1].src_bits / 8

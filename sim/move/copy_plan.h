@@ -75,6 +75,8 @@ bool ts_copy_plan_match_short_rows(ts_copy_plan *job, const ts_plan_box *box, in
 bool ts_copy_plan_match_columns(ts_copy_plan *job, const ts_copy_context *m, const ts_plan_box *box);
 /* The rows of a column that the box has all loops of: the last again, up to whole lines of elements of so many bits. */
 void ts_copy_plan_list_rows(const ts_plan_box *box, int64_t width, ts_offsets *rows);
+/* Do the first so many rows lie so that the caches hold few of their lines at once, as those of large powers of two do? */
+bool ts_copy_plan_rows_collide(const ts_offsets *rows, int64_t count);
 /* Loops whose elements lie together on both sides make larger elements, and `times` says so; the bits of these, or 0 where
  * they are of another size than kernels know. */
 int64_t ts_copy_plan_find_width(const ts_plan_box *box, int64_t width, int64_t *times);

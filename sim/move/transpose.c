@@ -280,6 +280,10 @@ static bool are_colliding(const ts_offsets *offsets, int64_t count, int few, int
     return same > few;
 }
 
+bool ts_copy_plan_rows_collide(const ts_offsets *rows, int64_t count) {
+    return are_colliding(rows, count, FEW_WAYS, 0);
+}
+
 /* The same of a strip's columns, the next of which may lie before the first in its page. */
 static bool are_columns_colliding(const ts_offsets *columns, int64_t width, int strip_bytes, int few) {
     int64_t count = strip_bytes * 8 / width;
@@ -357,7 +361,7 @@ static void set_tile(ts_copy_plan *j, const ts_plan_box *box, const side *rows, 
     bool is_short = rows->count * width / 8 < kernels->line_bytes;
     if (is_short && kernels->masks_columns) repeat_last(&tile->rows, kernels->line_bytes * 8 / width);
     tile->packs = (!is_short || kernels->masks_columns) &&
-                  are_colliding(&tile->rows, tile->line_bytes * 8 / width, FEW_WAYS, 0);
+                  ts_copy_plan_rows_collide(&tile->rows, tile->line_bytes * 8 / width);
     tile->apart = are_columns_colliding(&tile->columns, width, TS_STRIP_BYTES, TS_FEW_COLUMNS - 1);
     tile->spread = tile->packs && !tile->apart;
     tile->reads_on = ts_copy_reads_on(j->m);
@@ -450,7 +454,7 @@ bool ts_copy_plan_match_columns(ts_copy_plan *j, const ts_copy_context *m, const
     const int64_t line = 8 * kernels->line_bytes / width, whole = ts_round_up(rows.count, line);
     set_offsets(box, &rows, times, 128 / width, &j->tile.rows);
     set_offsets(box, &columns, times, INT64_MAX, &j->tile.columns);
-    if (width == 8 && are_colliding(&j->tile.rows, line, FEW_WAYS, 0)) return false;
+    if (width == 8 && ts_copy_plan_rows_collide(&j->tile.rows, line)) return false;
     if (whole > rows.count || j->tile.rows.even < rows.count) repeat_last(&j->tile.rows, whole);
     j->columns_function =
         kernels->columns[bytes >= kernels->line_bytes][__builtin_ctzll((uint64_t)width / 8)];

@@ -141,7 +141,11 @@ static const stream_row streams[] = {
     {"columns too short", 32, 2, {{4, 4000, 4}, {1000, 4, 16}}, false},
     {"columns of two lines", 16, 2, {{64, 2000, 2}, {1000, 2, 128}}, true},
     {"columns of more", 16, 2, {{65, 2000, 2}, {1000, 2, 130}}, false},
-    {"bytes", 8, 2, {{50, 1000, 1}, {1000, 1, 50}}, false},
+    {"just long enough columns of bytes", 8, 2, {{33, 1000, 1}, {1000, 1, 33}}, true},
+    {"columns of bytes too short", 8, 2, {{32, 1000, 1}, {1000, 1, 32}}, false},
+    {"bytes in two lines", 8, 2, {{128, 1000, 1}, {1000, 1, 128}}, true},
+    {"bytes in rows that collide", 8, 2, {{40, 4096, 1}, {1000, 1, 40}}, false},
+    {"halves in rows that collide", 16, 2, {{40, 4096, 2}, {1000, 2, 80}}, true},
     {"rows just long enough", 32, 2, {{10, 256, 4}, {64, 4, 40}}, true},
     {"rows too short", 32, 2, {{10, 252, 4}, {63, 4, 40}}, false},
     {"a stream just long enough", 64, 2, {{4, 256, 8}, {32, 8, 32}}, true},
@@ -187,7 +191,7 @@ typedef struct {
 static const group_row groups[] = {
     {"matrices of long columns", 16, 3, {{9, 14146, 14146}, {643, 22, 2}, {11, 2, 1286}}, COLUMNS},
     {"matrices of short ones", 16, 3, {{9, 35672, 35672}, {52, 686, 2}, {343, 2, 104}}, STREAMS},
-    {"matrices of bytes", 8, 3, {{9, 13720, 13720}, {40, 343, 1}, {343, 1, 40}}, BLOCKS},
+    {"matrices of bytes", 8, 3, {{9, 10290, 10290}, {30, 343, 1}, {343, 1, 30}}, BLOCKS},
 };
 
 /* The kernels that the host has. */
@@ -306,11 +310,12 @@ static const layout_pair adjoining[] = {
     {"bf16[R,C]{1,0}", "bf16[R,C]{0,1}", SOME},
     {"f64[R,C]{1,0}", "f64[R,C]{0,1}", SOME},
     {"c128[R,C]{1,0}", "c128[R,C]{0,1}", SOME},
+    {"u8[R,C]{1,0}", "u8[R,C]{0,1}", SOME},
     {"f32[3,R,C]{2,1,0}", "f32[3,R,C]{1,2,0}", SOME},
     {"s16[R,3,C]{2,1,0}", "s16[R,3,C]{0,2,1}", SOME},
     {"f32[3,R,C]{2,1,0}", "f32[3,R,C]{1,0,2}", SOME},
     {"bf16[5,C,R]{1,0,2:T(8,128)}", "bf16[5,C,R]{2,1,0}", SOME},
-    {"f32[3,R,C]{2,1,0}", "f32[3,R,C] S[(3,R,C):(30011,1,R)]", SOME}, /* streams that leave gaps */
+    {"f32[3,R,C]{2,1,0}", "f32[3,R,C] S[(3,R,C):(120011,1,R)]", SOME}, /* streams that leave gaps */
     {"f32[R,C,2]{2,1,0}", "f32[R,C,2]{2,0,1}", SOME},
 };
 
@@ -318,8 +323,8 @@ static void random_streams(void **state) {
     const int count = (int)(sizeof adjoining / sizeof adjoining[0]);
     uint64_t seed = 20261130;
     for (int n = 0, most = rounds(400, 60); n < most; n++)
-        move_columns(&adjoining[n % count], 2 + random_below(&seed, 30), 1 + random_below(&seed, 900),
-                     (int)random_below(&seed, 64), &seed);
+        move_columns(&adjoining[n % count], 2 + random_below(&seed, n % 3 ? 30 : 130),
+                     1 + random_below(&seed, 900), (int)random_below(&seed, 64), &seed);
 }
 
 static void random_columns(void **state) {
