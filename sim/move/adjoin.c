@@ -7,6 +7,7 @@ enum {
     LEAST_STREAM = 1024, /* bytes: its ends are stored in pieces */
     LEAST_COLUMN = 20,   /* each is appended by itself; */
     LEAST_OF_BYTES = 33, /* and the kernel makes twice as much of them in the same time */
+    MOST_OF_RUNS = 768,
     LEAST_ROW = 256,
     LONG_ROW = 2048,   /* of which more of the same is read next, */
     AHEAD_BYTES = 1024 /* so far ahead */
@@ -30,6 +31,7 @@ static int find_loop(const ts_plan_box *box, const streams *s, int64_t dst_bits)
 
 /* The loops that make a column, and the one over columns that lie together in the source. */
 static bool find_columns(const ts_plan_box *box, int64_t width, streams *s) {
+    const int64_t most = ts_copy_plan_is_element(width) ? TS_ADJOIN_VECTORS * TS_LINE_BYTES : MOST_OF_RUNS;
     s->column_bits = width;
     for (;;) {
         int i = find_loop(box, s, s->column_bits);
@@ -39,7 +41,7 @@ static bool find_columns(const ts_plan_box *box, int64_t width, streams *s) {
         if (box->loops[i].src_bits == width) return s->rows.loop_count > 0;
         s->rows.loops[s->rows.loop_count++] = box->loops[i];
         s->column_bits *= s->columns;
-        if (s->column_bits > 8 * TS_ADJOIN_VECTORS * TS_LINE_BYTES) return false;
+        if (s->column_bits > 8 * most) return false;
     }
 }
 
@@ -69,8 +71,11 @@ static bool match(const ts_copy_context *m, const ts_plan_box *box, streams *s) 
         s->column_bits < 8 * (width > 8 ? LEAST_COLUMN : LEAST_OF_BYTES) ||
         find_around(box, s) < LEAST_STREAM)
         return false;
-    s->function =
-        kernels->by_vectors[(s->column_bits / 8 - 1) / TS_LINE_BYTES][__builtin_ctzll((uint64_t)width / 8)];
+    s->function = kernels->of_runs;
+    if (ts_copy_plan_is_element(width))
+        s->function =
+            kernels
+                ->by_vectors[(s->column_bits / 8 - 1) / TS_LINE_BYTES][__builtin_ctzll((uint64_t)width / 8)];
     return s->function != NULL;
 }
 
@@ -112,6 +117,7 @@ bool ts_adjoin_move(const ts_copy_context *m, const ts_plan_box *box) {
     if (!match(m, box, &s)) return false;
     ts_copy_plan_list_rows(&s.rows, width, &s.tile.rows);
     if (width == 8 && ts_copy_plan_rows_collide(&s.tile.rows, s.tile.rows.count)) return false;
+    s.tile.line_bytes = (int)width / 8;
     s.tile.runs.bytes = s.column_bits / 8;
     s.tile.ahead_bytes = s.columns * width / 8 >= LONG_ROW ? AHEAD_BYTES
                          : s.around_count > 0              ? s.around[s.around_count - 1].src_bits / 8

@@ -150,7 +150,7 @@ static void move_matched(ts_copy_plan *j, const ts_plan_box *box, const int64_t 
     ts_copy_plan_order(j, box);
     bool direct = j->in_runs || (j->streams && !is_large_square(m, &j->tile)),
          stages = j->tile_function && !direct && !leaves && !j->joins;
-    if (m->streams && j->tile_function && ts_columns_move(m, box)) return;
+    if (m->streams && ts_columns_move(m, box)) return;
     if (m->streams && stages && ts_stage_move(m, box)) return;
     ts_copy_plan_run_box(j, box);
     if (j->tile_function) move_rests(m, box, times);

@@ -7,15 +7,19 @@
 
 enum {
     RUN_BYTES = 512,        /* of a column of a block, at most; */
-    NARROW_RUN_BYTES = 256, /* of elements of one or two bytes, of which that are many rows */
-    ROW_BYTES = 1024,       /* of a row */
+    NARROW_RUN_BYTES = 256, /* of elements of one or two bytes, of which that are many rows; */
+    WIDE_RUN_BYTES = 4096,  /* of runs, as wide elements are */
+    ROW_BYTES = 1024,       /* of a row; */
+    WIDE_ROW_BYTES = 2560,  /* of runs */
     LEAST_ROW = 64,
     LEAST_ROW_OF_BYTES = 256, /* of which a kernel reads many; */
     LEAST_ADJOINING_ROW = 16, /* where it follows another, of which a block has many */
     LEAST_WHOLE = 768,        /* of a column of all blocks, whose ends are stored in pieces; */
     LEAST_OF_FEW = 1024,      /* where a line is more than a row; */
     LEAST_OF_FEW_BYTES = 4096,
-    LEAST_ALIGNED = 256 /* or there are no pieces */
+    LEAST_ALIGNED = 256, /* or there are no pieces */
+    LEAST_WIDE = 33,     /* a run: shorter ones are appended too slowly, */
+    MOST_WIDE = 256      /* longer ones are as fast by themselves */
 };
 
 /* The loops whose elements follow each other on one side, as far as a block goes. */
@@ -50,7 +54,7 @@ static void take(const ts_plan_box *box, int64_t width, int64_t most, const chai
         int i = find_next(box, c, width);
         if (i < 0 || other->has[i]) return;
         c->has[i] = true;
-        cover[i] = in_parts(box->loops[i].extent, room, c->count == 1 ? 8 * TS_LINE_BYTES / width : 1);
+        cover[i] = in_parts(box->loops[i].extent, room, c->count == 1 ? ts_copy_count_in_line(width) : 1);
         c->count *= cover[i];
         if (cover[i] < box->loops[i].extent) return;
     }
@@ -84,13 +88,23 @@ static bool rows_adjoin(const ts_plan_box *box, int64_t width, const chain *rows
     return true;
 }
 
+/* Bytes of a block's columns and rows, at most. */
+typedef struct {
+    int64_t column, row;
+} block_bytes;
+
+static block_bytes most_bytes(int64_t width) {
+    if (!ts_copy_plan_is_element(width)) return (block_bytes){WIDE_RUN_BYTES, WIDE_ROW_BYTES};
+    return (block_bytes){width > 16 ? RUN_BYTES : NARROW_RUN_BYTES, ROW_BYTES};
+}
+
 bool ts_columns_choose(const ts_copy_context *m, const ts_plan_box *box, int64_t *cover, bool *of_columns) {
-    const int64_t width = m->dst.element_bits, bytes = width / 8,
-                  run = bytes > 2 ? RUN_BYTES : NARROW_RUN_BYTES;
+    const int64_t width = m->dst.element_bits, bytes = width / 8;
+    const block_bytes most = most_bytes(width);
     chain rows = {.side = TS_DST, .count = 1}, columns = {.side = TS_SRC, .count = 1};
     for (int i = 0; i < box->loop_count; i++) cover[i] = 1;
-    take(box, width, run / bytes, &columns, &rows, cover);
-    take(box, width, ts_min(ROW_BYTES / bytes, TS_TRANSPOSED), &rows, &columns, cover);
+    take(box, width, most.column / bytes, &columns, &rows, cover);
+    take(box, width, ts_min(most.row / bytes, TS_TRANSPOSED), &rows, &columns, cover);
     memcpy(of_columns, columns.has, sizeof columns.has);
     bool aligned, adjoin = rows_adjoin(box, width, &rows, &columns);
     const int64_t whole = count_whole(m, box, &columns, &aligned) * bytes, row = columns.count * bytes,
@@ -105,6 +119,13 @@ bool ts_columns_choose(const ts_copy_context *m, const ts_plan_box *box, int64_t
     return true;
 }
 
+/* Elements, and short runs; whole lines are stored as fast by themselves. */
+static bool pays(int64_t width) {
+    const int64_t bytes = width / 8;
+    return ts_copy_plan_is_element(width) || (bytes >= LEAST_WIDE && bytes <= MOST_WIDE &&
+                                              (bytes == TS_LINE_BYTES || bytes % TS_LINE_BYTES != 0));
+}
+
 bool ts_columns_widen(ts_copy_context *m, ts_plan_box *box) {
     if (!m->same || !m->kernels->tiles[0]->columns || m->dst.element_bits < 8) return false;
     int64_t times[TS_PLAN_MAX_LOOPS], steps = box->src_bits | box->dst_bits;
@@ -112,8 +133,8 @@ bool ts_columns_widen(ts_copy_context *m, ts_plan_box *box) {
         steps |= box->loops[i].src_bits | box->loops[i].dst_bits;
         times[i] = 1;
     }
-    const int64_t width = ts_copy_plan_find_width(box, m->dst.element_bits, times);
-    if (width == 0 || steps % 8 != 0) return false;
+    const int64_t width = ts_copy_plan_find_run(box, m->dst.element_bits, times);
+    if (steps % 8 != 0 || !pays(width)) return false;
     int count = 0;
     for (int i = 0; i < box->loop_count; i++)
         if (times[i] == 1) box->loops[count++] = box->loops[i];

@@ -3,6 +3,7 @@
 #define TILESIM_MOVE_COPY_PLAN_H
 
 #include "copy_context.h"
+#include "base/number.h"
 
 enum { TS_SCRATCH_BYTES = 8192 };
 
@@ -77,6 +78,10 @@ bool ts_copy_plan_match_columns(ts_copy_plan *job, const ts_copy_context *m, con
 void ts_copy_plan_list_rows(const ts_plan_box *box, int64_t width, ts_offsets *rows);
 /* Do the first so many rows lie so that the caches hold few of their lines at once, as those of large powers of two do? */
 bool ts_copy_plan_rows_collide(const ts_offsets *rows, int64_t count);
+/* Loops whose elements lie together on both sides make runs, and `times` says so; the bits of these. */
+int64_t ts_copy_plan_find_run(const ts_plan_box *box, int64_t width, int64_t *times);
+/* Are so many bits an element that kernels know? */
+bool ts_copy_plan_is_element(int64_t width);
 /* Loops whose elements lie together on both sides make larger elements, and `times` says so; the bits of these, or 0 where
  * they are of another size than kernels know. */
 int64_t ts_copy_plan_find_width(const ts_plan_box *box, int64_t width, int64_t *times);
@@ -131,6 +136,8 @@ static inline int64_t ts_copy_rest(const ts_plan_loop *loop, int64_t times) {
 bool ts_copy_rest_is_apart(const ts_copy_context *m, const ts_plan_loop *loop, int64_t times);
 bool ts_copy_leaves_rests(const ts_copy_context *m, const ts_plan_box *box, const int64_t *times);
 
+/* Elements of so many bits in the longest line; of a longer run one. */
+static inline int64_t ts_copy_count_in_line(int64_t width) { return ts_max(8 * TS_LINE_BYTES / width, 1); }
 static inline bool ts_copy_is_narrow(const ts_copy_context *m) {
     return m->src.element_bits < 8 || m->dst.element_bits < 8;
 }

@@ -139,6 +139,7 @@ typedef struct {
     /* By lines that a column needs, less 1, and by log2 of an element's bytes; NULL: there is none. Of each row they take a
      * line at least. */
     ts_adjoin_function *by_vectors[TS_ADJOIN_VECTORS][TS_TRANSPOSES];
+    ts_adjoin_function *of_runs;          /* of line_bytes, in place of elements */
     void (*end)(const ts_stream *stream); /* stores the last line */
 } ts_adjoin_kernels;
 
@@ -235,9 +236,10 @@ typedef struct {
     ts_tile_function *const *transposes; /* by log2 of an element's bytes */
     /* The same past the caches: of rows of 16 bytes, and of a line, or more; NULL: there are none. */
     ts_columns_function *const (*columns)[TS_TRANSPOSES];
-    const ts_adjoin_kernels *adjoins;    /* the same where columns adjoin; NULL: there are none */
-    bool masks_columns;                  /* transposes make short columns */
-    bool lists;                          /* tiles may be listed */
+    ts_columns_function *columns_of_runs; /* the same of runs of line_bytes, in place of elements */
+    const ts_adjoin_kernels *adjoins;     /* the same where columns adjoin; NULL: there are none */
+    bool masks_columns;                   /* transposes make short columns */
+    bool lists;                           /* tiles may be listed */
     ts_narrow_load *load_narrow;
     ts_narrow_store *store_narrow;
 } ts_tile_kernels;

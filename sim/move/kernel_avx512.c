@@ -350,6 +350,7 @@ const ts_tile_kernels ts_tiles_avx512 = {
     .permutes = ts_permutes_avx512,
     .transposes = transposes,
     .columns = columns_by_width,
+    .columns_of_runs = columns_of_runs,
     .adjoins = &adjoins,
     .masks_columns = true,
     .lists = true,

@@ -165,7 +165,8 @@ static fill *find_fill(stage *s, const block *b) {
     for (int i = 0; i < s->box.loop_count; i++)
         f->box.loops[i] = (ts_plan_loop){b->extent[i], s->box.loops[i].src_bits, s->pitch[i]};
     f->by_columns = s->in_columns && ts_copy_plan_match_columns(&f->job, &s->in, &f->box);
-    f->by_kernel = !f->by_columns && ts_copy_plan_match(&f->job, &s->in, &f->box);
+    f->by_kernel = !f->by_columns && ts_copy_plan_is_element(s->in.dst.element_bits) &&
+                   ts_copy_plan_match(&f->job, &s->in, &f->box);
     return f;
 }
 

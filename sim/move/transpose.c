@@ -30,16 +30,22 @@ typedef struct {
         repeat_bytes; /* with the others, of a loop that continues all of them; its step on the other side */
 } side;
 
-int64_t ts_copy_plan_find_width(const ts_plan_box *box, int64_t width, int64_t *times) {
+int64_t ts_copy_plan_find_run(const ts_plan_box *box, int64_t width, int64_t *times) {
     for (int i = 0; i < box->loop_count; i++) {
         const ts_plan_loop *loop = &box->loops[i];
         if (loop->src_bits != width || loop->dst_bits != width || loop->extent < 2) continue;
         width *= loop->extent;
         times[i] = loop->extent;
-        if ((width & (width - 1)) != 0 || width > 8 * MOST_BYTES) return 0;
         i = -1;
     }
     return width;
+}
+
+bool ts_copy_plan_is_element(int64_t width) { return (width & (width - 1)) == 0 && width <= 8 * MOST_BYTES; }
+
+int64_t ts_copy_plan_find_width(const ts_plan_box *box, int64_t width, int64_t *times) {
+    const int64_t run = ts_copy_plan_find_run(box, width, times);
+    return run == width || ts_copy_plan_is_element(run) ? run : 0;
 }
 
 /* Steps of a loop of which there is room for so many, in pieces of about one size. */
@@ -439,7 +445,7 @@ void ts_copy_plan_list_rows(const ts_plan_box *box, int64_t width, ts_offsets *r
     }
     *rows = (ts_offsets){.count = (int)s.count, .even = 1};
     list_offsets(box, &s, times, 0, rows->chunk);
-    repeat_last(rows, ts_round_up(s.count, 8 * TS_LINE_BYTES / width));
+    repeat_last(rows, ts_round_up(s.count, ts_copy_count_in_line(width)));
 }
 
 bool ts_copy_plan_match_columns(ts_copy_plan *j, const ts_copy_context *m, const ts_plan_box *box) {
@@ -451,12 +457,15 @@ bool ts_copy_plan_match_columns(ts_copy_plan *j, const ts_copy_context *m, const
     if (width == 0 || bytes < LEAST_ROW_BYTES) return false;
     for (int i = 0; i < box->loop_count; i++)
         if (times[i] != box->loops[i].extent) return false;
-    const int64_t line = 8 * kernels->line_bytes / width, whole = ts_round_up(rows.count, line);
-    set_offsets(box, &rows, times, 128 / width, &j->tile.rows);
+    const int64_t line = ts_copy_count_in_line(width), whole = ts_round_up(rows.count, line);
+    set_offsets(box, &rows, times, ts_max(128 / width, 1), &j->tile.rows);
     set_offsets(box, &columns, times, INT64_MAX, &j->tile.columns);
     if (width == 8 && ts_copy_plan_rows_collide(&j->tile.rows, line)) return false;
     if (whole > rows.count || j->tile.rows.even < rows.count) repeat_last(&j->tile.rows, whole);
+    j->tile.line_bytes = (int)width / 8;
     j->columns_function =
-        kernels->columns[bytes >= kernels->line_bytes][__builtin_ctzll((uint64_t)width / 8)];
+        ts_copy_plan_is_element(width)
+            ? kernels->columns[bytes >= kernels->line_bytes][__builtin_ctzll((uint64_t)width / 8)]
+            : kernels->columns_of_runs;
     return true;
 }

@@ -94,6 +94,9 @@ static const box_row boxes[] = {
      true,
      {16, 8, 256}},
     {"a loop that columns have begun", 32, 2, {{16, 4, 1024}, {256, 64, 4}}, true, {16, 256}},
+    {"runs", 84 * 8, 2, {{2000, 2520, 84}, {30, 84, 168000}}, true, {48, 30}},
+    {"long runs", 250 * 8, 2, {{2000, 25000, 250}, {100, 250, 500000}}, true, {16, 10}},
+    {"a run of rows too short", 33 * 8, 1, {{2000, 2520, 33}}, false, {0}},
     {"blocks of short columns", 32, 3, {{24, 8000, 4}, {2000, 4, 96}, {20, 16000000, 192000}}, false, {0}},
     {"what follows is of the rows", 32, 2, {{24, 8000, 4}, {2000, 4, 96}}, false, {0}},
 };
@@ -111,6 +114,29 @@ static ts_plan_box box_of(int count, const ts_plan_loop *loops) {
     for (int i = 0; i < count; i++)
         box.loops[i] = (ts_plan_loop){loops[i].extent, loops[i].src_bits * 8, loops[i].dst_bits * 8};
     return box;
+}
+
+/* Of so many bytes, made by two loops. */
+static const struct {
+    int64_t bytes;
+    bool pays;
+} wide[] = {{16, true},   {24, false}, {32, false},  {33, true},  {64, true},   {66, true},
+            {128, false}, {129, true}, {192, false}, {255, true}, {256, false}, {258, false}};
+
+static void runs_in_columns(void **state) {
+    for (size_t i = 0; has_columns() && i < sizeof wide / sizeof wide[0]; i++) {
+        const int64_t n = wide[i].bytes, inner = n % 2 == 0 ? 2 : 3;
+        ts_copy_context m = context_of(8, NULL, NULL);
+        const ts_plan_loop loops[] = {{20, 5000, n}, {n / inner, inner, inner}, {inner, 1, 1}};
+        ts_plan_box box = box_of(3, loops);
+        print_message("%d\n", (int)n);
+        assert_int_equal(ts_columns_widen(&m, &box), wide[i].pays);
+        if (!wide[i].pays) continue;
+        assert_int_equal(m.src.element_bits, n * 8);
+        assert_int_equal(m.dst.element_bits, n * 8);
+        assert_int_equal(box.loop_count, 1);
+        assert_int_equal(box.loops[0].extent, 20);
+    }
 }
 
 static void boxes_in_columns(void **state) {
@@ -155,6 +181,9 @@ static const stream_row streams[] = {
     {"columns apart in the source", 32, 2, {{10, 8000, 4}, {1000, 8, 40}}, false},
     {"no rows", 32, 1, {{1000, 4, 4}}, false},
     {"a loop around", 32, 3, {{3, 50000, 50000}, {10, 4000, 4}, {1000, 4, 40}}, true},
+    {"runs", 55 * 8, 2, {{3, 55000, 55}, {1000, 55, 165}}, true},
+    {"columns of runs just short enough", 48 * 8, 2, {{16, 4800, 48}, {100, 48, 768}}, true},
+    {"columns of runs that are no few", 48 * 8, 2, {{17, 4800, 48}, {100, 48, 816}}, false},
 };
 
 static void boxes_in_streams(void **state) {
@@ -254,6 +283,9 @@ static const layout_pair pairs[] = {
     {"f32[R,C]{0,1}", "f32[R,C]{1,0:T(8,128)}", SOME},
     {"bf16[R,C]{0,1}", "bf16[R,C]{1,0:T(8,128)(2,1)}", SOME},
     {"f32[R,C]{0,1:T(8,128)}", "f32[R,C]{1,0:T(8,128)}", SOME},
+    {"u8[R,7,45]{2,1,0}", "u8[R,7,45]{2,0,1}", SOME}, /* runs */
+    {"bf16[R,3,100]{2,1,0}", "bf16[R,3,100]{2,0,1}", SOME},
+    {"s8[3,R,2,64]{3,2,1,0}", "s8[3,R,2,64]{3,1,2,0}", SOME},
     {"s4[R,C]{1,0:E(4)}", "s4[R,C]{0,1:E(4)}", NONE},
     {"f32[R,C]{1,0}", "bf16[R,C]{0,1}", NONE},
 };
@@ -317,12 +349,14 @@ static const layout_pair adjoining[] = {
     {"bf16[5,C,R]{1,0,2:T(8,128)}", "bf16[5,C,R]{2,1,0}", SOME},
     {"f32[3,R,C]{2,1,0}", "f32[3,R,C] S[(3,R,C):(120011,1,R)]", SOME}, /* streams that leave gaps */
     {"f32[R,C,2]{2,1,0}", "f32[R,C,2]{2,0,1}", SOME},
+    {"u8[3,C,45]{2,1,0}", "u8[3,C,45]{2,0,1}", SOME}, /* runs */
+    {"f32[R,C,13]{2,1,0}", "f32[R,C,13]{2,0,1}", SOME},
 };
 
 static void random_streams(void **state) {
     const int count = (int)(sizeof adjoining / sizeof adjoining[0]);
     uint64_t seed = 20261130;
-    for (int n = 0, most = rounds(400, 60); n < most; n++)
+    for (int n = 0, most = rounds(400, 78); n < most; n++)
         move_columns(&adjoining[n % count], 2 + random_below(&seed, n % 3 ? 30 : 130),
                      1 + random_below(&seed, 900), (int)random_below(&seed, 64), &seed);
 }
@@ -330,7 +364,7 @@ static void random_streams(void **state) {
 static void random_columns(void **state) {
     const int count = (int)(sizeof pairs / sizeof pairs[0]);
     uint64_t seed = 20261130;
-    for (int n = 0, most = rounds(280, 42); n < most; n++)
+    for (int n = 0, most = rounds(280, 54); n < most; n++)
         move_columns(&pairs[n % count], 1 + random_below(&seed, 900), 1 + 2 * random_below(&seed, 300),
                      (int)random_below(&seed, 64), &seed);
 }
@@ -365,9 +399,10 @@ static void many_columns(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(boxes_in_columns), cmocka_unit_test(random_columns),
-                                       cmocka_unit_test(ends_of_columns),  cmocka_unit_test(many_columns),
-                                       cmocka_unit_test(columns_in_tiles), cmocka_unit_test(boxes_in_streams),
-                                       cmocka_unit_test(random_streams),   cmocka_unit_test(boxes_of_groups)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(boxes_in_columns), cmocka_unit_test(runs_in_columns),
+                                       cmocka_unit_test(random_columns),   cmocka_unit_test(ends_of_columns),
+                                       cmocka_unit_test(many_columns),     cmocka_unit_test(columns_in_tiles),
+                                       cmocka_unit_test(boxes_in_streams), cmocka_unit_test(random_streams),
+                                       cmocka_unit_test(boxes_of_groups)};
     return cmocka_run_group_tests_name("move/columns", tests, NULL, NULL);
 }
