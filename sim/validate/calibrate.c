@@ -18,6 +18,7 @@ typedef struct {
     ts_arena *arena;
     const ts_calibrate_request *request;
     ts_fitted_field *fields;
+    int row_count;
     int count; /* of fields in use */
     double scale[TS_CALIBRATE_MAX_FIELDS];
     double *residual, *moved[TS_CALIBRATE_MAX_FIELDS]; /* by row; a column for each field */
@@ -40,7 +41,7 @@ static int64_t value_of(const fit *f, int i) {
 
 static const ts_machine *machine_of(ts_error *err, const fit *f) {
     int set_count = f->request->set_count;
-    const char **sets = TS_NEW_ARRAY(f->arena, const char *, set_count + f->count + 1);
+    const char **sets = TS_NEW_ARRAY(f->arena, const char *, set_count + f->count);
     for (int i = 0; i < set_count; i++) sets[i] = f->request->sets[i];
     for (int i = 0; i < f->count; i++) {
         int64_t value = value_of(f, i);
@@ -111,7 +112,7 @@ static bool look(ts_error *err, const fit *f, double *residual) {
 
 static double product_of(const fit *f, const double *a, const double *b) {
     double sum = 0;
-    for (int i = 0; i < f->request->measurements->table.count; i++) sum += f->used[i] ? a[i] * b[i] : 0;
+    for (int i = 0; i < f->row_count; i++) sum += f->used[i] ? a[i] * b[i] : 0;
     return sum;
 }
 
@@ -129,8 +130,7 @@ static bool take_step(ts_error *err, fit *f, int j, bool up, int rows) {
     double step = log((double)value_of(f, j) / value);
     bool good = look(err, f, moved);
     f->scale[j] = before;
-    for (int i = 0; i < f->request->measurements->table.count; i++)
-        moved[i] = good ? (moved[i] - f->residual[i]) / step : 0;
+    for (int i = 0; i < f->row_count; i++) moved[i] = good ? (moved[i] - f->residual[i]) / step : 0;
     f->fields[j].elasticity = sqrt(product_of(f, moved, moved) / rows);
     return good;
 }
@@ -165,8 +165,8 @@ static bool try_out(ts_error *err, const fit *f, double *trial, double *sum) {
 
 /* A first guess: a figure that binds nothing where it is may bind elsewhere, which no slope there tells. Each
  * in turn is tried at a half, a quarter, twice and four times what it was. */
-static bool scan(ts_error *err, fit *f, bool *moved) {
-    double *trial = TS_NEW_ARRAY(f->arena, double, f->request->measurements->table.count + 1);
+static bool scan(ts_error *err, fit *f) {
+    double *trial = TS_NEW_ARRAY(f->arena, double, f->row_count);
     for (int j = 0; j < f->count; j++) {
         double best = 0, least = product_of(f, f->residual, f->residual) * SCAN_GAIN;
         for (int power = -2; power <= 2; power++) {
@@ -177,12 +177,10 @@ static bool scan(ts_error *err, fit *f, bool *moved) {
             if (sum >= least) continue;
             least = sum;
             best = f->scale[j];
-            memcpy(f->residual, trial, (size_t)f->request->measurements->table.count * sizeof *trial);
+            memcpy(f->residual, trial, (size_t)f->row_count * sizeof *trial);
         }
         f->scale[j] = best;
     }
-    *moved = false;
-    for (int j = 0; j < f->count; j++) *moved |= f->scale[j] != 0;
     return true;
 }
 
@@ -202,40 +200,40 @@ static bool go_back(ts_error *err, fit *f, int rows) {
 static const char *doubt(const fit *f, int field, const int *kept, int count) {
     double *mine = f->moved[field], norm = product_of(f, mine, mine);
     if (f->fields[field].elasticity < least_moved) return "no row depends on it";
-    double *left = TS_NEW_ARRAY(f->arena, double, f->request->measurements->table.count + 1);
-    memcpy(left, mine, (size_t)f->request->measurements->table.count * sizeof *left);
+    double *left = TS_COPY_ARRAY(f->arena, mine, f->row_count);
     double *basis[TS_CALIBRATE_MAX_FIELDS]; /* of what the kept ones move, orthogonal */
     for (int k = 0; k < count; k++) {
-        basis[k] = TS_NEW_ARRAY(f->arena, double, f->request->measurements->table.count + 1);
-        memcpy(basis[k], f->moved[kept[k]], (size_t)f->request->measurements->table.count * sizeof *left);
+        basis[k] = TS_COPY_ARRAY(f->arena, f->moved[kept[k]], f->row_count);
         for (int b = 0; b < k; b++) {
             double share = product_of(f, basis[b], basis[k]) / product_of(f, basis[b], basis[b]);
-            for (int i = 0; i < f->request->measurements->table.count; i++)
-                basis[k][i] -= share * basis[b][i];
+            for (int i = 0; i < f->row_count; i++) basis[k][i] -= share * basis[b][i];
         }
         double share = product_of(f, basis[k], left) / product_of(f, basis[k], basis[k]);
-        for (int i = 0; i < f->request->measurements->table.count; i++) left[i] -= share * basis[k][i];
+        for (int i = 0; i < f->row_count; i++) left[i] -= share * basis[k][i];
     }
     return product_of(f, left, left) < least_apart * norm ? "the rows move with it as they do with the others"
                                                           : NULL;
 }
 
-/* Those that are left out move behind the others. */
-static void sort_fields(fit *f) {
+/* Those that are left out move behind the others, and go back to what they were: whether one had gone elsewhere. */
+static bool sort_fields(fit *f) {
     ts_fitted_field sorted[TS_CALIBRATE_MAX_FIELDS];
     double *moved[TS_CALIBRATE_MAX_FIELDS], scale[TS_CALIBRATE_MAX_FIELDS];
     int at = 0;
+    bool went = false;
     for (int pass = 0; pass < 2; pass++) {
         for (int j = 0; j < f->count; j++) {
             if ((f->fields[j].left_out != NULL) != (pass == 1)) continue;
             moved[at] = f->moved[j];
             scale[at] = pass == 0 ? f->scale[j] : 0;
+            went |= scale[at] != f->scale[j];
             sorted[at++] = f->fields[j];
         }
     }
     memcpy(f->fields, sorted, (size_t)f->count * sizeof *sorted);
     memcpy(f->moved, moved, (size_t)f->count * sizeof *moved);
     memcpy(f->scale, scale, (size_t)f->count * sizeof *scale);
+    return went;
 }
 
 /* Keeps those that the rows determine. */
@@ -253,9 +251,9 @@ static bool choose(ts_error *err, fit *f, int rows, bool all_wanted) {
         if (why == NULL) kept[count++] = j;
     }
     if (count == 0) return ts_error_set(err, TS_ERROR_INPUT, "%d rows determine none of the figures", rows);
-    sort_fields(f);
+    bool went = sort_fields(f);
     f->count = count;
-    return true;
+    return !went || (look(err, f, f->residual) && look_around(err, f, rows));
 }
 
 /* ---- Least squares ---- */
@@ -284,7 +282,7 @@ static void solve(const fit *f, double damping, double *step) {
 }
 
 static bool descend(ts_error *err, fit *f, int rows) {
-    double damping = 1e-3, *trial = TS_NEW_ARRAY(f->arena, double, f->request->measurements->table.count + 1);
+    double damping = 1e-3, *trial = TS_NEW_ARRAY(f->arena, double, f->row_count);
     for (int round = 0; round < ITERATIONS; round++) {
         double step[TS_CALIBRATE_MAX_FIELDS], before[TS_CALIBRATE_MAX_FIELDS],
             sum = product_of(f, f->residual, f->residual);
@@ -297,7 +295,7 @@ static bool descend(ts_error *err, fit *f, int rows) {
         double now;
         if (!try_out(err, f, trial, &now)) return false;
         if (now < sum) {
-            memcpy(f->residual, trial, (size_t)f->request->measurements->table.count * sizeof *trial);
+            memcpy(f->residual, trial, (size_t)f->row_count * sizeof *trial);
             damping /= 10;
             if (now > 0.999 * sum || now < NEAR * rows) return true;
             if (!look_around(err, f, rows)) return false;
@@ -343,7 +341,7 @@ static bool find_fields(ts_error *err, fit *f, ts_calibration *c) {
         for (int i = 0; i < f->count; i++)
             if (strcmp(c->fields[i].path, field->path) == 0)
                 return ts_error_set(err, TS_ERROR_USAGE, "--fit: %s is there twice", field->path);
-        f->moved[f->count] = TS_NEW_ARRAY(f->arena, double, request->measurements->table.count + 1);
+        f->moved[f->count] = TS_NEW_ARRAY(f->arena, double, f->row_count);
     }
     c->field_count = f->count;
     return true;
@@ -353,19 +351,20 @@ bool ts_calibrate(ts_error *err, ts_arena *arena, const ts_calibrate_request *re
     *c = (ts_calibration){.before = ts_machine_load_with(err, arena, request->machine, request->sets_from,
                                                          request->sets, request->set_count)};
     if (c->before == NULL) return false;
-    fit f = {.arena = arena, .request = request, .fields = c->fields};
+    fit f = {.arena = arena,
+             .request = request,
+             .fields = c->fields,
+             .row_count = request->measurements->table.count};
     if (!find_fields(err, &f, c)) return false;
-    f.used = TS_NEW_ARRAY(arena, bool, request->measurements->table.count + 1);
-    f.residual = TS_NEW_ARRAY(arena, double, request->measurements->table.count + 1);
+    f.used = TS_NEW_ARRAY(arena, bool, f.row_count);
+    f.residual = TS_NEW_ARRAY(arena, double, f.row_count);
     if (!validate(err, arena, request, c->before, &c->first)) return false;
     c->rows = use_rows(&f, &c->first);
     if (c->rows == 0) return refuse_rows(err, arena, &c->first);
     if (!find_residual(err, &f, &c->first, f.residual)) return false;
-    bool moved;
-    if (!scan(err, &f, &moved)) return false;
+    if (!scan(err, &f)) return false;
     if (!look_around(err, &f, c->rows) || !go_back(err, &f, c->rows)) return false;
     if (!choose(err, &f, c->rows, request->fields != NULL)) return false;
-    if (moved && (!look(err, &f, f.residual) || !look_around(err, &f, c->rows))) return false;
     if (!descend(err, &f, c->rows)) return false;
     for (int j = 0; j < f.count; j++) {
         ts_fitted_field *field = &c->fields[j];
