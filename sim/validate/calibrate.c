@@ -135,18 +135,19 @@ static bool take_step(ts_error *err, fit *f, int j, bool up, int rows) {
     return good;
 }
 
-/* Up where it has room; down too where that moves nothing: what bounds it may be there, another bound above. */
+/* Up where it has room; down where that is no machine, or moves nothing: what bounds it may be there, another bound above. */
 static bool look_along(ts_error *err, fit *f, int j, int rows) {
     const ts_fitted_field *field = &f->fields[j];
     int64_t value = value_of(f, j);
-    bool up = neighbour(field, (double)value, true) > value;
+    bool above = neighbour(field, (double)value, true) > value,
+         below = neighbour(field, (double)value, false) < value;
     ts_error why = {0}, none = {0};
-    if (!take_step(&why, f, j, up, rows))
-        return !ts_error_keep_system(err, &why) &&
-               ts_error_set(err, TS_ERROR_INPUT, "%s cannot be fitted: %s", field->path, why.message);
-    if (!up || field->elasticity >= least_moved || neighbour(field, (double)value, false) >= value)
-        return true;
-    return take_step(&none, f, j, false, rows) || !ts_error_keep_system(err, &none);
+    bool good = take_step(&why, f, j, above, rows);
+    if (good && (!above || !below || field->elasticity >= least_moved)) return true;
+    if (ts_error_keep_system(err, &why)) return false;
+    if (take_step(&none, f, j, false, rows)) return true;
+    if (ts_error_keep_system(err, &none)) return false;
+    return good || ts_error_set(err, TS_ERROR_INPUT, "%s cannot be fitted: %s", field->path, why.message);
 }
 
 static bool look_around(ts_error *err, fit *f, int rows) {

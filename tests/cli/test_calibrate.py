@@ -122,8 +122,10 @@ def refuses_what_the_data_do_not_carry():
     refuses("tilesim calibrate: error: --fit: hbm.channels must stay a power of two\n" + HELP, "--fit", "hbm.channels",
             code=2)
     refuses("tilesim calibrate: error: --fit: core.lanes is 128 on all machines\n" + HELP, "--fit", "core.lanes", code=2)
-    refuses("tilesim: error: memories.hbm.capacity cannot be fitted: memories.hbm.capacity: found '37221460223 B', expected at "
-            "most what the stacks, banks and rows of hbm hold\n", "--fit", "memories.hbm.capacity")
+    refuses("tilesim: error: memories.cmem.xla_space cannot be fitted: c1: tpu-v4 has no memory space S(3)\n",
+            "--fit", "memories.cmem.xla_space")
+    refuses("tilesim: error: memories.hbm.capacity cannot be fitted: no row depends on it\n",  # more is no machine
+            "--fit", "memories.hbm.capacity")
     figure, = json.loads(expect(["calibrate", TABLE, "-m", "tpu-v4", "--fit", "hbm.stacks", "--json"]))["figures"]
     assert figure["after"] == 4, figure  # of fewer, which its capacity does not let be, none is tried
     refuses("tilesim calibrate: error: --fit: dma.issue is there twice\n" + HELP, "--fit", "dma.issue", "--fit", "chip.launch",
