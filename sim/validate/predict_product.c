@@ -67,8 +67,6 @@ static bool run_product(ts_error *err, predict_program *k, const ts_work_product
                         double *us) {
     ts_timed_define(&k->run, "N", p->n);
     ts_timed_define(&k->run, "K", p->k);
-    bool few = b.m < pass_of(k->run.machine).m && (p->m > b.m || p->n > b.n || p->k > b.k);
-    if (k->run.program == matmul && few) b.m = tall(k->run.machine);
     ts_timed_define(&k->run, "BM", b.m);
     ts_timed_define(&k->run, "BN", b.n);
     ts_timed_define(&k->run, "BK", b.k);
@@ -97,10 +95,12 @@ static bool predict_best(ts_error *err, predict_program *k, const ts_work_produc
     bool large = (double)p->m * (double)p->n * (double)p->k > 0x1p34;
     double one;
     if (!run_product(err, k, p, first, tanh, us)) return false;
-    for (int i = large ? 2 : 1; i < 4; i += large ? 2 : 1) {
-        extents other = {first.m, i & 1 ? first.n / 2 : first.n,
-                         i & 2 ? (large ? p->k : 2 * first.k) : first.k};
-        other = choose_block(other, p, k->run.machine);
+    const extents tried[] = {{first.m, first.n, p->k},
+                             {first.m, first.n / 2, first.k},
+                             {first.m, first.n, 2 * first.k},
+                             {first.m, first.n / 2, 2 * first.k}};
+    for (int i = large ? 0 : 1; i < (large ? 1 : 4); i++) {
+        extents other = choose_block(tried[i], p, k->run.machine);
         if (other.n == first.n && other.k == first.k) continue;
         ts_error full = {0}; /* of VMEM: then it is no choice */
         if (run_product(&full, k, p, other, tanh, &one) && one < *us) *us = one;
@@ -133,8 +133,9 @@ static bool predict_stated(ts_error *err, predict_program *k, extents b, const t
     ts_work_product whole = *p;
     ts_error narrow = {0};
     if (b.n % pass.n == 0 && b.k % pass.k == 0) {
-        if (b.m >= pass.m || p->m <= b.m) b = fit_block(b, p, k->run.machine);
-        return run_product(err, k, p, b, tanh, us);
+        bool few = b.m < pass.m && p->m > b.m; /* rows of a block: tiles are latched beside more */
+        if (few) b.m = tall(k->run.machine);
+        return run_product(err, k, p, few ? b : fit_block(b, p, k->run.machine), tanh, us);
     }
     b = (extents){ts_round_up(b.m, 16), ts_round_up(b.n, 128), ts_round_up(b.k, 128)};
     whole.m = ts_round_up(p->m, b.m);
