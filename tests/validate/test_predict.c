@@ -432,18 +432,16 @@ static void the_best_of_some_blocks(void **state) {
     assert_times(predict(v6e, in_blocks(product(1024, 1024, 1024), 256, 256, 512)), fast);
 }
 
-/* Of more than 2^34 products in steps as they are, or in one along K: of one row of blocks and of two, on the line. */
+/* Of more than 2^34 products in steps as they are, or in one along K, which is faster here: of one row of blocks and of two,
+ * on the line. Of 2^34 in steps of up to twice K. */
 static void large_products(void **state) {
     if (cases(1, 0) == 0) skip();
     const ts_machine *m = load("tpu-v5e", NULL);
-    const int64_t e[2][2] = {{1024, 2048}, {2048, 2048}},
-                  tried[2][3] = {{1024, 1024, 512}, {1024, 1024, 2048}};
-    double us[2];
-    for (int i = 0; i < 2; i++) {
-        double row = blocks(m, e[0], tried[i], 0, 2, 4096), rows = blocks(m, e[1], tried[i], 0, 2, 4096);
-        us[i] = row + 3 * (rows - row);
-    }
-    assert_times(predict(m, product(4096, 4096, 2048)), fmin(us[0], us[1]) + 0.6);
+    const int64_t e[][2] = {{1024, 1040}, {2048, 1040}, {1024, 16384}}, whole[] = {1024, 1024, 1152},
+                  half[] = {1024, 512, 1024};
+    double row = blocks(m, e[0], whole, 0, 2, 4096), rows = blocks(m, e[1], whole, 0, 2, 4096);
+    assert_times(predict(m, product(4096, 4096, 1040)), row + 3 * (rows - row) + 0.6);
+    assert_times(predict(m, product(1024, 1024, 16384)), blocks(m, e[2], half, 0, 2, 1024) + 0.6);
 }
 
 /* What the rows of blocks have in memory is what they take: with other strides this one took 6 % less. */
@@ -486,11 +484,13 @@ static void free_blocks(void **state) {
             predict(m, in_blocks(product(1024, 1024, 1024), tried[i][0], tried[i][1], tried[i][2]));
         assert_true(best < 1.02 * other);
     }
-    /* few rows are the weights, where that is faster; many rows are not */
-    assert_true(predict(m, product(128, 4096, 1024)) <= predict(m, product(4096, 128, 1024)));
-    ts_workload own = product(128, 4096, 1024);
-    own.products[0].weights = 2; /* matrices of its own are no rows */
-    assert_true(predict(m, own) >= predict(m, product(128, 4096, 1024)));
+    /* up to 1024 rows are the weights, where that is faster, but not matrices of their own */
+    ts_workload own = product(1024, 1280, 512);
+    double transposed = predict(m, product(1280, 1024, 512));
+    assert_times(predict(m, own), transposed);
+    own.products[0].weights = 2;
+    assert_true(predict(m, own) > transposed + 0.1);
+    assert_true(predict(m, product(1280, 2304, 256)) > predict(m, product(2304, 1280, 256)) + 0.1);
 }
 
 /* Products in a row; the cores of a device share the rows, or the columns where those are more. */
