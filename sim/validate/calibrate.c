@@ -29,10 +29,9 @@ typedef struct {
 
 static int64_t clamp(const ts_fitted_field *f, double value) {
     double low = (double)f->before / FACTOR, high = (double)f->before * FACTOR;
-    if (low < (double)f->field->min) low = (double)f->field->min;
-    if (high > (double)f->field->max) high = (double)f->field->max;
-    value = value < low ? low : value > high ? high : value;
-    return (int64_t)(value + 0.5);
+    low = fmax(low, (double)f->field->min);
+    high = fmin(high, (double)f->field->max);
+    return (int64_t)(fmin(fmax(value, low), high) + 0.5);
 }
 
 static int64_t value_of(const fit *f, int i) {
@@ -290,7 +289,7 @@ static bool descend(ts_error *err, fit *f, int rows) {
         solve(f, damping, step);
         for (int j = 0; j < f->count; j++) {
             before[j] = f->scale[j];
-            f->scale[j] += step[j] > 1 ? 1 : step[j] < -1 ? -1 : step[j];
+            f->scale[j] += fmin(fmax(step[j], -1), 1);
             f->scale[j] = log((double)value_of(f, j) / (double)f->fields[j].before);
         }
         double now;
@@ -370,7 +369,7 @@ bool ts_calibrate(ts_error *err, ts_arena *arena, const ts_calibrate_request *re
     for (int j = 0; j < f.count; j++) {
         ts_fitted_field *field = &c->fields[j];
         field->after = value_of(&f, j);
-        field->at_bound = field->after == clamp(field, 0) || field->after == clamp(field, HUGE_VAL);
+        field->at_bound = field->after == clamp(field, -HUGE_VAL) || field->after == clamp(field, HUGE_VAL);
     }
     c->after = machine_of(err, &f);
     return c->after != NULL && validate(err, arena, request, c->after, &c->last);
