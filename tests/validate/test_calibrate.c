@@ -128,7 +128,8 @@ static void bounds(void **state) {
         bool at_bound;
     } rows[] = {{launch, 100, 50000, 16 * INT64_C(3800000), true},
                 {launch, 0.01, 50000, 237500, true},
-                {efficiency, 3.8, 100000, 1000, true}}; /* thousandths: at most all */
+                {efficiency, 3.8, 100000, 1000, true}, /* thousandths: at most all */
+                {efficiency, 3.8, 45000, 900, false}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -221,7 +222,7 @@ static void usual_figures(void **state) {
 
 #define COPY(id, dims) id ",v4,HBM->S(3) copy,\"shape=f16[" dims "]{1,0:T(8,128)(2,1)S(3)}\",1,us\n"
 #define ADD(id, n)     id ",v4,f16 elementwise add 1D,n=" n ",1,us\n"
-#define COPIES         COPY("c1", "512,1024") COPY("c2", "1024,1024") COPY("c3", "2048,2048") COPY("c4", "4096,4096")
+#define COPIES         COPY("c1", "512,1024") COPY("c2", "1024,1024") COPY("c3", "2048,2048") COPY("c4", "2048,1024")
 #define ADDS           ADD("a1", "4096") ADD("a2", "8192")
 
 /* Of the usual figures, those of a machine whose times the rows are; those that no row depends on are behind them. */
@@ -258,26 +259,44 @@ static void usual_figures_of_copies(void **state) {
 /* Fits of v4's figures to rows that others make; without fields those that are usual. */
 static void fits_of_others(void **state) {
     static const struct {
-        const char *text, *changed[4], *fields[4];
+        const char *text, *changed[4], *from, *fields[4];
         double after[3]; /* 0: any */
         const char *message;
     } rows[] = {
         /* no clock is above the peak, which it has now */
-        {HEAD COPIES, {"chip.clock.sustained=840 MHz"}, {"chip.clock.sustained"}, {840000}, NULL},
+        {HEAD COPIES, {"chip.clock.sustained=840 MHz"}, NULL, {"chip.clock.sustained"}, {840000}, NULL},
         {HEAD COPIES,
          {NULL},
+         NULL,
          {"memories.cmem.xla_space"},
          {0},
          "memories.cmem.xla_space cannot be fitted: c1: tpu-v4 has no memory space S(3)"},
         /* HBM's clock comes to where it moves no row, and the others go on: each copy ends 1530 ns later, too */
         {HEAD COPIES ADDS,
          {"dma.rate.copy=4000", "dma.issue=2500 ns", "dma.completion=1700 ns"},
+         NULL,
          {"dma.rate.copy", "hbm.clock", "dma.issue"},
          {0, 0, 2500e3 + 1530e3},
          NULL},
+        /* the rate binds only where it is much less, whether a first guess begins with it or not */
+        {HEAD COPIES ADDS,
+         {"dma.rate.copy=600"},
+         "dma.rate.copy=4000",
+         {"dma.rate.copy", "dma.issue"},
+         {600, 400e3},
+         NULL},
+        {HEAD COPIES ADDS,
+         {"dma.rate.copy=600"},
+         "dma.rate.copy=4000",
+         {"dma.issue", "dma.rate.copy"},
+         {400e3, 600},
+         NULL},
+        /* a first guess takes it to where it binds no more: it begins where it was, and HBM's rate is not found */
+        {HEAD COPIES ADDS, {"dma.rate.copy=4000"}, NULL, {"dma.rate.copy", "dma.issue"}, {0, 400e3}, NULL},
         /* a first guess moves the issue, too, which such rows do not tell from the launch: it goes back */
         {HEAD ADD("a1", "4096") ADD("a2", "4096") ADD("a3", "4096") ADD("a4", "4096"),
          {"chip.launch=3 us"},
+         NULL,
          {NULL},
          {3000e3},
          NULL},
@@ -293,7 +312,9 @@ static void fits_of_others(void **state) {
         simulate(arena, rows[i].text, rows[i].changed, sets, &m);
         const ts_calibrate_request request = {.measurements = &m,
                                               .machine = "tpu-v4",
+                                              .sets = &rows[i].from,
                                               .sets_from = "--set",
+                                              .set_count = rows[i].from != NULL,
                                               .fields = count ? rows[i].fields : NULL,
                                               .field_count = count};
         bool good = ts_calibrate(&err, arena, &request, &c);
