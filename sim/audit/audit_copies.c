@@ -59,14 +59,18 @@ void audit_copies_begin(ts_audit *a, ts_span name, bool entry) {
     c->callees[c->callee_count++] = (callee){.name = audit_hash_name(name)};
 }
 
+/* What is within the braces of `name={..}`. */
+static ts_span read_list(ts_span attributes, const char *name) {
+    ts_span list;
+    if (!ts_hlo_attribute(attributes, name, &list) || list.length < 2) return (ts_span){attributes.text, 0};
+    return (ts_span){list.text + 1, list.length - 2};
+}
+
 static unsigned read_dims(ts_span attributes, const char *name) {
-    ts_span list, item;
+    ts_span list = read_list(attributes, name), item;
     unsigned dims = 0;
-    if (!ts_hlo_attribute(attributes, name, &list) || list.length < 2) return 0;
-    list = (ts_span){list.text + 1, list.length - 2};
     while (ts_hlo_next(&list, &item))
-        if (item.length == 1 && *item.text >= '0' && *item.text < '0' + AUDIT_ORDER_DIMS)
-            dims |= 1u << (*item.text - '0');
+        if (item.length == 1 && ts_is_digit(*item.text)) dims |= 1u << (*item.text - '0');
     return dims;
 }
 
@@ -85,7 +89,7 @@ static void read_labels(ts_span attributes, audit_operation *op) {
 
 static audit_operation read_operation(const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
     audit_operation op = {.opcode = opcode};
-    ts_span list, item;
+    ts_span list = read_list(i->attributes, "dimensions"), item;
     if (opcode == TS_HLO_OP_REDUCE) op.dims = read_dims(i->attributes, "dimensions");
     if (opcode == TS_HLO_OP_GATHER) op.dims = read_dims(i->attributes, "collapsed_slice_dims");
     if (opcode == TS_HLO_OP_CONVOLUTION) read_labels(i->attributes, &op);
@@ -96,9 +100,7 @@ static audit_operation read_operation(const ts_hlo_instruction *i, ts_hlo_opcode
         op.contracting[1] = read_dims(i->attributes, "rhs_contracting_dims");
     }
     bool lists = opcode == TS_HLO_OP_TRANSPOSE || opcode == TS_HLO_OP_BROADCAST;
-    if (!lists || !ts_hlo_attribute(i->attributes, "dimensions", &list) || list.length < 2) return op;
-    list = (ts_span){list.text + 1, list.length - 2};
-    for (int k = 0; k < AUDIT_ORDER_DIMS && ts_hlo_next(&list, &item); k++)
+    for (int k = 0; lists && k < AUDIT_ORDER_DIMS && ts_hlo_next(&list, &item); k++)
         op.permutation[k] = (int8_t)(item.length == 1 ? (*item.text - '0') & (AUDIT_ORDER_DIMS - 1) : 0);
     return op;
 }
