@@ -383,6 +383,43 @@ static const struct {
     {RESULT("bf16[55,16]{1,0:T(8,128)(2,1)}"), {0, {""}}},
     {RESULT("f32[16,55]{1,0:T(8,128)}"), {0, {""}}},
     {RESULT("f32[55,16,1]{1,0,2:T(8,128)}"), {0, {""}}},
+    /* The result of padding is copied before it is padded. */
+    {"HloModule m, entry_computation_layout={(f32[55,16]{1,0})->f32[60,20]{1,0:T(8,128)}}\n\n"
+     "ENTRY %main (a: f32[55,16]) -> f32[60,20] {\n  %a = f32[55,16]{1,0} parameter(0)\n"
+     "  %c = f32[] constant(0)\n  ROOT %n = f32[60,20]{1,0} pad(%a, %c), padding=0_5x0_4\n}\n",
+     {1, {"f32 55,16 0,1 1,0"}}},
+/* What a compiler can make as often as it likes is not copied. */
+#define TWICE(made)                                                                                          \
+    "HloModule m, entry_computation_layout={()->(f32[55,16]{1,0:T(8,128)}, f32[55,16]{0,1:T(8,128)})}\n\n"   \
+    "ENTRY %main () -> (f32[55,16], f32[55,16]) {\n  %c = f32[] constant(0)\n  %n = f32[55,16]{1,0} " made   \
+    "\n  ROOT %t = (f32[55,16]{1,0}, f32[55,16]{1,0}) tuple(%n, %n)\n}\n"
+    {TWICE("iota(), iota_dimension=0"), {0, {""}}},
+    {TWICE("constant({...})"), {0, {""}}},
+    {TWICE("broadcast(%c), dimensions={}"), {1, {"f32 55,16 1,0 0,1"}}},
+/* Arrays of up to eight dims. */
+#define DIMS(ones, list)                                                                                     \
+    "HloModule m, entry_computation_layout={(f32[" ones "2,55,16]{" list "})->f32[" ones "2,55,16]{" list    \
+    ":T(8,128)}}\n\nENTRY %main (a: f32[" ones "2,55,16]) -> f32[" ones "2,55,16] {\n  %a = f32[" ones       \
+    "2,55,16]{" list "} parameter(0)\n  ROOT %n = f32[" ones "2,55,16]{" list "} negate(%a)\n}\n"
+    {DIMS("1,1,1,1,1,", "7,6,5,4,3,2,1,0"), {1, {"f32 1,1,1,1,1,2,55,16 6,7,5 7,6,5"}}},
+    {DIMS("1,1,1,1,1,1,", "8,7,6,5,4,3,2,1,0"), {0, {""}}},
+    /* What is no array, and what is nowhere. */
+    {"func.func @main(%a: tensor<256x512xf32>) -> tensor<512x256xf32> {\n"
+     "  %k = stablehlo.create_token : !stablehlo.token\n"
+     "  %0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<256x512xf32>) -> tensor<512x256xf32>\n"
+     "  return %nothing, %k, %0 : tensor<512x256xf32>, !stablehlo.token, tensor<512x256xf32>\n}\n",
+     {1, {"f32 256,512 1,0 0,1"}}},
+    {"func.func @main(%a: tensor<64x4x16xf32>) -> tensor<64x4x16xf32> {\n"
+     "  %0 = stablehlo.add %a, %nothing : tensor<64x4x16xf32>\n  return %0 : tensor<64x4x16xf32>\n}\n",
+     {0, {""}}},
+    /* The first of several results; what a product reads that is computed is rounded before. */
+    {"HloModule m\n\nENTRY %main (a: f32[64,4,16]) -> f32[64,4,4] {\n"
+     "  %a = f32[64,4,16]{2,1,0} parameter(0)\n"
+     "  %r = (f32[64,4,16]{2,1,0}, s32[64,4,16]{2,1,0}) topk(%a), k=16, largest=true\n"
+     "  %g = f32[64,4,16]{2,1,0} get-tuple-element(%r), index=0\n"
+     "  ROOT %t = f32[64,4,4]{2,1,0} dot(%g, %g), lhs_batch_dims={0}, rhs_batch_dims={0}, "
+     "lhs_contracting_dims={2}, rhs_contracting_dims={2}\n}\n",
+     {2, {"bf16 64,4,16 0,2,1 2,1,0", "f32 64,4,4 2,1,0 0,2,1"}}},
     /* Both operands are one value: it is copied once. */
     {"func.func @main(%a: tensor<64x4x16xf32>) -> tensor<64x4x4xf32> {\n"
      "  %0 = stablehlo.dot_general %a, %a, batching_dims = [0] x [0], contracting_dims = [2] x [2] : "
@@ -405,10 +442,89 @@ static void by_hand(void **state) {
     ts_arena_free(memory);
 }
 
+/* Each copy has its line, who reads it, and its bytes: 4 x 16 x 128 words of {0,2,1}, 64 x 4 x 128 of {2,1,0}, 4 x 4 x 128. */
+static void says_what_is_copied(void **state) {
+    static const struct {
+        const char *name, *shown;
+    } names[] = {{"t", "t"},
+                 {"a.name.of.55.characters................................", NULL},
+                 {"a.name.of.56.characters.................................",
+                  "a.name.of.56.characters................................"}};
+    ts_arena *memory = ts_arena_new();
+    const ts_audit_request request = {.machine = ts_machine_change(NULL, memory, "tpu-v6e", NULL, 0)};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *shown = names[i].shown ? names[i].shown : names[i].name;
+        ts_text text = ts_text_begin(memory);
+        ts_text_add(&text, "HloModule m\n\nENTRY %%main (a: f32[64,4,16]) -> f32[64,4,4] {\n"
+                           "  %%a = f32[64,4,16]{2,1,0} parameter(0)\n");
+        ts_text_add(&text,
+                    "  ROOT %%%s = f32[64,4,4]{2,1,0} dot(%%a, %%a), lhs_batch_dims={0}, rhs_batch_dims={0}, "
+                    "lhs_contracting_dims={2}, rhs_contracting_dims={2}\n}\n",
+                    names[i].name);
+        ts_audit_result r;
+        ts_audit *audit = audited(memory, &request, (audited_text){text.bytes, text.length, 0}, &r);
+        assert_int_equal(r.copy_count, 2);
+        for (int k = 0; k < 2; k++) {
+            const ts_audit_copy *c = &r.copies[k];
+            assert_string_equal(c->name, k == 0 ? "a" : shown);
+            assert_string_equal(c->reader, k == 0 ? shown : "");
+            assert_int_equal(c->line, 5);
+            assert_int_equal(c->bytes, 4 * 128 * (64 * 4 + (k == 0 ? 4 * 16 : 4 * 4)));
+        }
+        ts_audit_free(audit);
+    }
+    ts_arena_free(memory);
+}
+
+/* Of so many values, results and functions that gather, the last of which is called. */
+static int64_t copies_of(const ts_machine *machine, int values, int results, int functions) {
+    ts_text text = ts_text_begin(arena);
+    ts_text_add(&text,
+                "func.func @main(%%a: tensor<55x16xf32>, %%i: tensor<3x1xi32>) -> tensor<3x16xf32> {\n");
+    for (int i = 0; i < values - 3; i++)
+        ts_text_add(&text, "  %%v%d = stablehlo.negate %%a : tensor<55x16xf32>\n", i);
+    ts_text_add(&text,
+                "  %%0 = call @_take%d(%%a, %%i) : (tensor<55x16xf32>, tensor<3x1xi32>) -> tensor<3x16xf32>\n"
+                "  return %%0",
+                functions);
+    for (int i = 1; i < results; i++) ts_text_add(&text, ", %%i");
+    ts_text_add(&text, " : tensor<3x16xf32>\n}\n");
+    for (int i = 1; i <= functions; i++)
+        ts_text_add(&text,
+                    "func.func private @_take%d(%%a: tensor<55x16xf32>, %%i: tensor<3x1xi32>) -> "
+                    "tensor<3x16xf32> {\n  %%0 = \"stablehlo.gather\"(%%a, %%i) <{dimension_numbers = "
+                    "#stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], "
+                    "index_vector_dim = 1>}> : (tensor<55x16xf32>, tensor<3x1xi32>) -> tensor<3x16xf32>\n"
+                    "  return %%0 : tensor<3x16xf32>\n}\n",
+                    i);
+    const ts_audit_request request = {.machine = machine};
+    ts_audit_result r;
+    ts_audit *audit = audited(arena, &request, (audited_text){text.bytes, text.length, 0}, &r);
+    int64_t count = r.copies_predicted ? r.copy_count : -1;
+    ts_audit_free(audit);
+    ts_arena_reset(arena);
+    return count;
+}
+
+/* Of more values or results nothing is foretold, functions behind so many are not known. */
+static void as_many_as_there_is_room_for(void **state) {
+    static const struct {
+        int values, results, functions, copies;
+    } limits[] = {{3, 1, 1, 1},     {4096, 1, 1, 1}, {4097, 1, 1, -1}, {3, 1024, 1, 1},
+                  {3, 1025, 1, -1}, {3, 1, 64, 1},   {3, 1, 65, 0}};
+    ts_arena *memory = ts_arena_new();
+    const ts_machine *machine = ts_machine_change(NULL, memory, "tpu-v6e", NULL, 0);
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
+        assert_int_equal(copies_of(machine, limits[i].values, limits[i].results, limits[i].functions),
+                         limits[i].copies);
+    ts_arena_free(memory);
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(foretells_what_the_compiler_made),
-                                       cmocka_unit_test(foretells_what_was_picked),
-                                       cmocka_unit_test(by_hand)};
+                                       cmocka_unit_test(foretells_what_was_picked), cmocka_unit_test(by_hand),
+                                       cmocka_unit_test(says_what_is_copied),
+                                       cmocka_unit_test(as_many_as_there_is_room_for)};
     arena = ts_arena_new();
     if (argc < 2) {
         int failed = cmocka_run_group_tests(tests, NULL, NULL);
