@@ -42,6 +42,18 @@ static bool lies_as_stated(lowering *l, const memref *m) {
     return shape && ts_shape_equal(&ignored, shape, t->shape) == 1;
 }
 
+/* Whether a part has the view's tiles of rows and lanes whole: the tensor's may be others. */
+static bool has_whole_tiles(const memref *m, const mlir_type *type, whole_part part) {
+    int row = type->rank - 2;
+    if (type->tile_count == 0 || type->tiles[0].rank < 2) return true;
+    if (type->bits == m->bits && memcmp(type->tiles[0].dims, m->tile, sizeof m->tile) == 0) return true;
+    if (part.dim <= row) return true;
+    const ts_affine *begin = &m->begin[m->root_dims[row]];
+    int64_t rows = type->tiles[0].dims[type->tiles[0].rank - 2];
+    return part.dim == row + 1 && begin->term_count == 0 && begin->constant % rows == 0 &&
+           m->sizes[m->root_dims[row]] % rows == 0;
+}
+
 /* The tensor's dims before the whole part, then the view's. */
 static bool viewed_type(lowering *l, const memref *m, whole_part part, mlir_type *out) {
     const mlir_type *type = result_type(l, 0);
@@ -81,7 +93,7 @@ static bool box_view(lowering *l, memref *m) {
     const mlir_type *type = result_type(l, 0);
     whole_part part = find_whole(l, m);
     mlir_type viewed;
-    bool good = viewed_type(l, m, part, &viewed) && lies_as_stated(l, m);
+    bool good = viewed_type(l, m, part, &viewed) && has_whole_tiles(m, type, part) && lies_as_stated(l, m);
     int tensor = good ? tensor_of_view(l, m, &viewed) : -1;
     if (tensor < 0) return false;
     m->tensor = tensor;
