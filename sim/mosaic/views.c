@@ -110,7 +110,7 @@ static bool box_view(lowering *l, memref *m) {
 /* Whether the types differ in the rows that a word holds alone: as many bits of them. */
 static bool is_bitcast(const memref *m, const mlir_type *type) {
     int row = m->rank - 2, at = m->root_rank - 2;
-    if (row < 0 || at < 0 || type->rank != m->rank || type->bits == m->bits || type->bits < 1) return false;
+    if (row < 0 || type->rank != m->rank || type->bits == m->bits || type->bits < 1) return false;
     for (int i = 0; i < m->rank; i++)
         if (i != row && type->dims[i] != m->dims[i]) return false;
     return type->dims[row] * type->bits == m->dims[row] * m->bits && m->root_dims[row] == at &&
