@@ -383,11 +383,14 @@ static const struct {
     {RESULT("bf16[55,16]{1,0:T(8,128)(2,1)}"), {0, {""}}},
     {RESULT("f32[16,55]{1,0:T(8,128)}"), {0, {""}}},
     {RESULT("f32[55,16,1]{1,0,2:T(8,128)}"), {0, {""}}},
-    /* The result of padding is copied before it is padded. */
-    {"HloModule m, entry_computation_layout={(f32[55,16]{1,0})->f32[60,20]{1,0:T(8,128)}}\n\n"
-     "ENTRY %main (a: f32[55,16]) -> f32[60,20] {\n  %a = f32[55,16]{1,0} parameter(0)\n"
-     "  %c = f32[] constant(0)\n  ROOT %n = f32[60,20]{1,0} pad(%a, %c), padding=0_5x0_4\n}\n",
-     {1, {"f32 55,16 0,1 1,0"}}},
+    /* A result of padding is copied before it is padded. */
+    {"HloModule m, entry_computation_layout={(f32[55,16]{1,0})->(f32[70,20]{1,0:T(8,128)}, "
+     "f32[70,20]{0,1:T(8,128)})}\n\nENTRY %main (a: f32[55,16]) -> (f32[70,20], f32[70,20]) {\n"
+     "  %a = f32[55,16]{1,0} parameter(0)\n  %c = f32[] constant(0)\n"
+     "  %m = f32[60,20]{1,0} pad(%a, %c), padding=0_5x0_4\n"
+     "  %n = f32[70,20]{1,0} pad(%m, %c), padding=0_10x0_0\n"
+     "  ROOT %t = (f32[70,20]{1,0}, f32[70,20]{1,0}) tuple(%n, %n)\n}\n",
+     {2, {"f32 55,16 0,1 1,0", "f32 55,16 1,0 0,1"}}},
 /* What a compiler can make as often as it likes is not copied. */
 #define TWICE(made)                                                                                          \
     "HloModule m, entry_computation_layout={()->(f32[55,16]{1,0:T(8,128)}, f32[55,16]{0,1:T(8,128)})}\n\n"   \
@@ -476,6 +479,31 @@ static void says_what_is_copied(void **state) {
     ts_arena_free(memory);
 }
 
+/* Nothing is foretold of what a compiler has laid out. */
+static void of_what_is_not_laid_out(void **state) {
+    static const struct {
+        const char *schedule, *tiles;
+        bool predicted;
+    } modules[] = {{"", "", true},
+                   {"", ":T(8,128)", false},
+                   {", is_scheduled=true", "", false},
+                   {", is_scheduled=true", ":T(8,128)", false}};
+    ts_arena *memory = ts_arena_new();
+    const ts_audit_request request = {.machine = ts_machine_change(NULL, memory, "tpu-v6e", NULL, 0)};
+    for (size_t i = 0; i < sizeof modules / sizeof modules[0]; i++) {
+        ts_text text = ts_text_begin(memory);
+        ts_text_add(&text,
+                    "HloModule m%s\n\nENTRY %%main (a: f32[55,16]) -> f32[55,16] {\n"
+                    "  %%a = f32[55,16]{1,0} parameter(0)\n  ROOT %%n = f32[55,16]{1,0%s} negate(%%a)\n}\n",
+                    modules[i].schedule, modules[i].tiles);
+        ts_audit_result r;
+        ts_audit *audit = audited(memory, &request, (audited_text){text.bytes, text.length, 0}, &r);
+        assert_int_equal(r.copies_predicted, modules[i].predicted);
+        ts_audit_free(audit);
+    }
+    ts_arena_free(memory);
+}
+
 /* Of so many values, results and functions that gather, the last of which is called. */
 static int64_t copies_of(const ts_machine *machine, int values, int results, int functions) {
     ts_text text = ts_text_begin(arena);
@@ -522,8 +550,10 @@ static void as_many_as_there_is_room_for(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(foretells_what_the_compiler_made),
-                                       cmocka_unit_test(foretells_what_was_picked), cmocka_unit_test(by_hand),
+                                       cmocka_unit_test(foretells_what_was_picked),
+                                       cmocka_unit_test(by_hand),
                                        cmocka_unit_test(says_what_is_copied),
+                                       cmocka_unit_test(of_what_is_not_laid_out),
                                        cmocka_unit_test(as_many_as_there_is_room_for)};
     arena = ts_arena_new();
     if (argc < 2) {
