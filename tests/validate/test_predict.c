@@ -509,7 +509,7 @@ static void shares_of_products(void **state) {
     assert_times(predict(v4, product(512, 1024, 512)), predict(core, product(512, 512, 512)));
     /* matrices of their own are of the rows, too, and blocks that are stated */
     ts_workload many = product(512, 1024, 512), few = product(256, 1024, 512);
-    many.products[0].weights = few.products[0].weights = 4;
+    many.products[0].weights = few.products[0].weights = 2;
     assert_times(predict(v4, many), predict(core, few));
     assert_times(predict(v4, in_blocks(product(512, 1024, 512), 256, 512, 256)),
                  predict(core, in_blocks(product(256, 1024, 512), 256, 512, 256)));
