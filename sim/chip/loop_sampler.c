@@ -46,7 +46,7 @@ struct loop_sampler {
     int64_t alike, period;          /* iterations of each core that are; until they begin again */
     int64_t batch, round;           /* iterations of one, roughly; of whole periods, */
     int64_t parts;                  /* which are so many batches */
-    int64_t last, times;            /* simulated by each; left out, in those. times = 0: not yet known */
+    int64_t last, times;            /* simulated by each; left out, in those. 0: not yet known */
     int64_t bundles;                /* left out, of the core that left out most */
     int64_t batch_from, round_from; /* the cycles where they began */
     ts_ratio batches, rounds;       /* their cycles; the weights are their iterations */
@@ -136,7 +136,7 @@ static void begin(loop_sampler *s, int core, int end) {
         s->cores += !ts_core_halted(core_of(s, i));
         s->members[i].iterations = -1;
     }
-    s->times = s->bundles = 0;
+    s->last = s->times = s->bundles = 0;
     s->batches = s->rounds = (ts_ratio){0};
     s->batch_from = s->round_from = cycle_of(s, core);
     join(s, core);
@@ -194,7 +194,7 @@ static bool works(const loop_sampler *s, int core) {
 static bool are_steady(const loop_sampler *s) {
     double pace = pace_of(s, &s->members[s->timed]);
     bool all = true;
-    for (int i = 0; i < s->chip->core_count && s->cores > 1; i++) {
+    for (int i = 0; i < s->chip->core_count; i++) {
         const member *m = &s->members[i];
         all = all && (m->iterations < 0 || (works(s, i) && ERROR * fabs(pace_of(s, m) - pace) <= pace));
     }
@@ -260,7 +260,7 @@ static void go_on(loop_sampler *s, int core) {
     if (++m->iterations % s->period == 0) m->until = cycle_of(s, core);
     if (s->times == 0 && core == s->timed)
         end_iteration(s);
-    else if (s->times > 0 && m->iterations == s->last)
+    else if (m->iterations == s->last)
         leave(s, core);
 }
 
