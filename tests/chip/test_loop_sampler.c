@@ -129,6 +129,8 @@ static const struct {
     {"one halts before the other leaves", STRAIGHT("110", "2120", "5", "200", ""), 2404279},
     {"the slower one never stalls for long",
      STRAIGHT("20", "400", "20", "2000", "br.eq s5, 1, no\n.for I = 0, 180\nnop\n.end\nno: nop\n"), 16101815},
+    {"the later one overtakes the other",
+     STRAIGHT("1", "2120", "5", "200", "br.eq s5, 1, no\n.for I = 0, 7\nnop\n.end\nno: nop\n"), 2307245},
 };
 
 static void same_core(const ts_core_counters *a, const ts_core_counters *b) {
