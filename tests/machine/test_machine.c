@@ -332,6 +332,12 @@ static void refuses(void **state) {
         {"hbm.address_map=Q", "--set:1:17: error: hbm.address_map: unknown field 'Q', expected off, co, pc, "
                               "ch, st, sid, bg, ba or "
                               "ro\nhbm.address_map=Q\n                ^\n"},
+        {"hbm.bandwidth_scales=2",
+         "--set:1:5: error: unknown key 'hbm.bandwidth_scales', expected one of stacks, channels, "
+         "pseudo_channels, sids, bank_groups, banks, rows, row, burst, clock, ticks, bus, timing, energy, "
+         "controller, address_map\nhbm.bandwidth_scales=2\n    ^\n"},
+        {"vmem.size_mibs=64", "--set:1:6: error: unknown key 'vmem.size_mibs', expected one of banks, "
+                              "winner\nvmem.size_mibs=64\n     ^\n"},
         {"memories.hbm.per_core=true",
          "--set:1:23: error: memories.hbm.per_core: found 'true', expected false: all cores share the HBM\n"
          "memories.hbm.per_core=true\n                      ^\n"},
@@ -348,6 +354,30 @@ static void refuses(void **state) {
     }
 }
 
+/* Where in a map an error is, unless it is written otherwise than it reads. */
+static void places_in_maps(void **state) {
+    static const struct {
+        const char *written;
+        int at;
+    } rows[] = {{"off co Z", 7}, {"\"off co Z\"", 8}, {"\"off co \\x5a\"", 0}};
+    ts_arena *arena = ts_arena_new();
+    ts_text printed = ts_text_begin(arena);
+    ts_machine_print(&printed, load(arena, "tpu-v5e"));
+    const char *value = strstr(printed.bytes, "address_map: ") + strlen("address_map: "), *line = value;
+    while (line[-1] != '\n') line--;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_error err = {0};
+        ts_text text = ts_text_begin(arena);
+        ts_text_add(&text, "%.*s%s%s", (int)(value - printed.bytes), printed.bytes, rows[i].written,
+                    strchr(value, '\n'));
+        assert_null(read_text(&err, arena, &text));
+        assert_string_equal(err.message, "hbm.address_map: unknown field 'Z', expected off, co, pc, ch, st, "
+                                         "sid, bg, ba or ro");
+        assert_int_equal(err.column, value - line + rows[i].at + 1);
+    }
+    ts_arena_free(arena);
+}
+
 /* What all commands take at least is enough. */
 static void least_currents(void **state) {
     static const char *const sets[] = {
@@ -361,12 +391,15 @@ static void least_currents(void **state) {
 }
 
 static void energies_are_of_operations(void **state) {
-    static const char *const sets[] = {"energy.vpu_f32.femtojoules=7", "energy.vmen.femtojoules=8"};
+    static const char *const sets[] = {"energy.vpu_f32.femtojoules=7", "energy.vmen.femtojoules=8",
+                                       "energy.mxu_int4.femtojoules=9"};
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     const ts_machine *m = ts_machine_load_with(&err, arena, "tpu-v5e", "--set", sets, 1);
     assert_int_equal(ts_machine_op_energy(m, TS_ENERGY_VPU_F32), 7);
     assert_int_equal(ts_machine_op_energy(m, TS_ENERGY_VPU_F32 + 1), -1);
+    m = ts_machine_load_with(&err, arena, "tpu-v5e", "--set", &sets[2], 1);
+    assert_int_equal(ts_machine_op_energy(m, TS_ENERGY_MXU_INT4), 9); /* the first of all */
     assert_null(ts_machine_load_with(&err, arena, "tpu-v5e", "--set", &sets[1], 1));
     assert_error(&err, TS_ERROR_INPUT,
                  "--set:1:25: error: energy: there is no operation 'vmen'; did you mean 'vmem'?\n"
@@ -408,17 +441,27 @@ static void parts_share_the_memory(void **state) {
     ts_arena_free(arena);
 }
 
-/* As many banks as a channel and its scheduler can have, and refreshes of each that fill the time between them. */
-static void most_banks(void **state) {
-    static const char *const sets[][3] = {
+/* As many banks as a channel and its scheduler can have, refreshes that fill the time between them, and indices of all
+ * bytes of a memory. */
+static void just_enough(void **state) {
+    static const char *const sets[][8] = {
         {"hbm.bank_groups=16", "hbm.banks=8", "hbm.pseudo_channels=1"},
         {"hbm.controller.scheduler=per_bank", "hbm.sids=4", "hbm.pseudo_channels=1"},
         {"hbm.controller.refresh=per_bank", "hbm.timing.t_refi_pb=90 ck", "hbm.timing.t_rfc_pb=1363 ck"},
+        {"hbm.timing.t_rfc=400 ck", "hbm.timing.t_rc=77 ck", "hbm.timing.t_refi=477 ck"},
+        {"hbm.controller.scheduler=per_bank", "hbm.timing.t_rfc=400 ck", "hbm.timing.t_rc=77 ck",
+         "hbm.timing.t_rcd_rd=20 ck", "hbm.timing.t_rcd_wr=23 ck", "hbm.timing.t_ppd=0 ck",
+         "hbm.timing.t_refi=516 ck"},
+        {"memories.smem.capacity=1 MiB", "memories.smem.axes.P.extent=1048576",
+         "memories.smem.axes.P.step=0 B"},
     };
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
-        assert_non_null(ts_machine_load_with(&err, arena, "tpu-v5e", "--set", sets[i], 3));
+        int count = 3;
+        while (sets[i][count]) count++;
+        if (!ts_machine_load_with(&err, arena, "tpu-v5e", "--set", sets[i], count))
+            fail_msg("row %zu: %s", i, err.message);
         ts_arena_free(arena);
     }
 }
@@ -458,6 +501,8 @@ static void refuses_pairs(void **state) {
          "memories.vmem.axes.P.extent: found '128', expected at most capacity / step"},
         {{"memories.smem.xla_space=1", "chip.generation=5"},
          "memories.smem.xla_space: found '1', expected a number that no other memory has, or -1"},
+        {{"memories.smem.xla_space=0", "chip.generation=5"},
+         "memories.smem.xla_space: found '0', expected a number that no other memory has, or -1"},
         {{"memories.hbm.xla_space=1", "chip.generation=5"},
          "memories.vmem.xla_space: found '1', expected a number that no other memory has, or -1"},
         {{"hbm.energy.idd3n=100", "hbm.energy.idd4r=99"},
@@ -542,10 +587,11 @@ int main(void) {
         cmocka_unit_test(hbm3_reference_counts_in_ck),
         cmocka_unit_test(overrides),
         cmocka_unit_test(refuses),
+        cmocka_unit_test(places_in_maps),
         cmocka_unit_test(least_currents),
         cmocka_unit_test(energies_are_of_operations),
         cmocka_unit_test(parts_share_the_memory),
-        cmocka_unit_test(most_banks),
+        cmocka_unit_test(just_enough),
         cmocka_unit_test(refuses_pairs),
         cmocka_unit_test(has_partitioned_memories),
         cmocka_unit_test(table_is_sound),
