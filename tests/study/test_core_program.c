@@ -292,6 +292,17 @@ static void rows_are_extended_from_two_runs(void **state) {
     near_by(study.cost.cycles, (double)cycles[1] + (double)(cycles[1] - cycles[0]) * (12800 - 8192) / 4096);
 }
 
+/* Rows of 5120 words are run whole up to three times 512. */
+static void few_rows_are_run_whole(void **state) {
+    const ts_machine *machine = machine_without("tpu-v5e", RETILE);
+    ts_transfer_request request =
+        parse_transfer(arena, machine, "f32[1536,5120]{1,0}", "f32[1536,5120]{1,0:T(8,128)}");
+    ts_transfer_study study;
+    assert_true(ts_transfer_price(NULL, arena, &request, &study));
+    ts_timed_program p = program_of(machine, study.by.program, study.by.parameters);
+    assert_int_equal(study.cost.cycles, ts_timed_run_get(NULL, &p)->chip.cycles);
+}
+
 /* Tiles whose lanes or sublanes hold one element of a short dim: 128 and 8 times the bytes. */
 static void tiles_that_hold_little_move_whole(void **state) {
     static const struct {
@@ -416,6 +427,7 @@ int main(void) {
         cmocka_unit_test(the_rest_keeps_the_pace),
         cmocka_unit_test(low_last_strips_take_their_own_time),
         cmocka_unit_test(rows_are_extended_from_two_runs),
+        cmocka_unit_test(few_rows_are_run_whole),
         cmocka_unit_test(tiles_that_hold_little_move_whole),
         cmocka_unit_test(padding_counts_in_hbm),
         cmocka_unit_test(its_parts_are_what_they_are_called),
