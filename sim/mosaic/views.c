@@ -45,9 +45,7 @@ static bool lies_as_stated(lowering *l, const memref *m) {
 /* Whether a part has the view's tiles of rows and lanes whole: the tensor's may be others. */
 static bool has_whole_tiles(const memref *m, const mlir_type *type, whole_part part) {
     int row = type->rank - 2;
-    if (type->tile_count == 0 || type->tiles[0].rank < 2) return true;
-    if (type->bits == m->bits && memcmp(type->tiles[0].dims, m->tile, sizeof m->tile) == 0) return true;
-    if (part.dim <= row) return true;
+    if (type->tiles[0].rank < 2 || part.dim <= row) return true;
     const ts_affine *begin = &m->begin[m->root_dims[row]];
     int64_t rows = type->tiles[0].dims[type->tiles[0].rank - 2];
     return part.dim == row + 1 && begin->term_count == 0 && begin->constant % rows == 0 &&
