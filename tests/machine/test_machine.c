@@ -411,7 +411,8 @@ static void energies_are_of_operations(void **state) {
 static void parts_share_the_memory(void **state) {
     static const struct {
         int parts, stacks, channels, cores; /* stacks 0: it cannot be */
-    } rows[] = {{1, 8, 16, 2}, {2, 4, 16, 1}, {8, 1, 16, 1}, {16, 8, 1, 1}, {3, 0, 0, 0}, {32, 0, 0, 0}};
+    } rows[] = {{1, 8, 16, 2}, {2, 4, 16, 1}, {8, 1, 16, 1}, {16, 8, 1, 1},
+                {3, 0, 0, 0},  {7, 0, 0, 0},  {32, 0, 0, 0}};
     ts_arena *arena = ts_arena_new();
     const ts_machine *whole = load(arena, "tpu-v7x");
     const ts_machine_memory *hbm = whole->spaces[TS_SPACE_HBM], *vmem = whole->spaces[TS_SPACE_VMEM];

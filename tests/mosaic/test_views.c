@@ -151,6 +151,11 @@ static const struct {
     GIVES(NO_OTHER, "tensor<32x256xf32>", WIDE,
           STRIP_AS("memref_bitcast", ANY("16x128xbf16", "(16,128)(2,1)", "1,1")),
           VMEM("16x128xbf16", "(16,128)(2,1)", "1,1")),
+    /* Four rows are half a tile of eight. */
+    GIVES(NO_OTHER, "tensor<4x128xf32>", ANY("4x128xf32", "(4,128)", "1,1"),
+          VIEW("%p", "memref_bitcast", "%x", ANY("4x128xf32", "(4,128)", "1,1"),
+               ANY("8x128xbf16", "(16,128)(2,1)", "1,1")),
+          ANY("8x128xbf16", "(16,128)(2,1)", "1,1"), VMEM("8x128xbf16", "(16,128)(2,1)", "1,1")),
     /* Arrays in HBM lie in tiles of eight rows, whatever the text has. */
     GIVES("view0[0:+2, 0:+16, 0:+256] of s8[2,16,256]{2,1,0:T(8,128)(4,1)}", "tensor<32x256xi8>", BYTES,
           AS("%p", "%x", BYTES, ANY("2x16x256xi8", "(8,128)(4,1)", "4,2,1")),
