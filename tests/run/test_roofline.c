@@ -104,21 +104,22 @@ static void nothing_is_divided_by_nothing(void **state) {
 
 static void what_bounds_a_run(void **state) {
     const struct {
-        int64_t bundles, valu, eup, mxu, hbm_bytes;
+        int64_t bundles, scalar, valu, eup, mxu, hbm_bytes;
         ts_bound bound;
         int unit;
         int64_t least;
     } rows[] = {
         /* of 15,000 cycles, 10 us: 8,192,000 bytes of HBM are all of them */
-        {0, 0, 0, 0, 8192000 * 6 / 10, TS_BOUND_MEMORY, TS_UNIT_HBM, 9000},
-        {0, 0, 0, 0, 8192000 * 59 / 100, TS_BOUND_LATENCY, TS_UNIT_HBM, 8850},
-        {9000, 0, 0, 0, 8192000 * 6 / 10, TS_BOUND_MEMORY, TS_UNIT_HBM, 9000},
-        {9999, 0, 0, 0, 8192000 * 6 / 10, TS_BOUND_MEMORY, TS_UNIT_HBM, 9000}, /* nearly as busy */
-        {10001, 0, 0, 0, 8192000 * 6 / 10, TS_BOUND_COMPUTE, TS_UNIT_ISSUE, 10001},
-        {12000, 4 * 11000, 0, 0, 0, TS_BOUND_COMPUTE, TS_SLOT_VALU, 11000},
-        {12000, 4 * 10000, 12000, 0, 0, TS_BOUND_COMPUTE, TS_SLOT_EUP, 12000},
-        {5000, 4 * 2000, 0, 4 * 14000, 0, TS_BOUND_COMPUTE, TS_SLOT_MXU, 14000},
-        {5000, 0, 0, 4 * 3000, 1000, TS_BOUND_LATENCY, TS_UNIT_ISSUE, 5000},
+        {0, 0, 0, 0, 0, 8192000 * 6 / 10, TS_BOUND_MEMORY, TS_UNIT_HBM, 9000},
+        {0, 0, 0, 0, 0, 8192000 * 59 / 100, TS_BOUND_LATENCY, TS_UNIT_HBM, 8850},
+        {9000, 0, 0, 0, 0, 8192000 * 6 / 10, TS_BOUND_MEMORY, TS_UNIT_HBM, 9000},
+        {9999, 0, 0, 0, 0, 8192000 * 6 / 10, TS_BOUND_MEMORY, TS_UNIT_HBM, 9000}, /* nearly as busy */
+        {10001, 0, 0, 0, 0, 8192000 * 6 / 10, TS_BOUND_COMPUTE, TS_UNIT_ISSUE, 10001},
+        {12000, 0, 4 * 11000, 0, 0, 0, TS_BOUND_COMPUTE, TS_SLOT_VALU, 11000},
+        {12000, 0, 4 * 10000, 12000, 0, 0, TS_BOUND_COMPUTE, TS_SLOT_EUP, 12000},
+        {5000, 0, 4 * 2000, 0, 4 * 14000, 0, TS_BOUND_COMPUTE, TS_SLOT_MXU, 14000},
+        {12000, 2 * 12000, 0, 0, 0, 0, TS_BOUND_COMPUTE, TS_SLOT_SCALAR, 12000},
+        {5000, 0, 0, 0, 4 * 3000, 1000, TS_BOUND_LATENCY, TS_UNIT_ISSUE, 5000},
     };
     ts_arena *arena = ts_arena_new();
     const ts_machine *m = machine_of(arena, "tpu-v5e");
@@ -126,6 +127,7 @@ static void what_bounds_a_run(void **state) {
         ts_chip_counters c = counters(1, 15000);
         ts_roofline r;
         c.cores[0].bundles = rows[i].bundles;
+        c.cores[0].busy_cycles[TS_SLOT_SCALAR] = rows[i].scalar;
         c.cores[0].busy_cycles[TS_SLOT_VALU] = rows[i].valu;
         c.cores[0].busy_cycles[TS_SLOT_EUP] = rows[i].eup;
         c.cores[0].mxu_busy_cycles = rows[i].mxu;
