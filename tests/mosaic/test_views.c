@@ -47,29 +47,30 @@ static const ts_program *lower(ts_error *err, sketch s) {
     return ts_mosaic_parse(err, arena, source, &target);
 }
 
-#define X      ANY("32x128xf32", "(8,128)", "1,1")
-#define BLOCKS ANY("2x16x128xf32", "(8,128)", "2,1,1")
-#define CUBE   ANY("4x16x128xf32", "(8,128)", "2,1,1")
-#define BLOCK  ANY("1x16x128xf32", "(8,128)", "2,1,1")
-#define PARTED ANY("1x2x8x128xf32", "(8,128)", "2,1,1,1")
-#define ROW    ANY("8x128xf32", "(8,128)", "1,1")
-#define WIDE   ANY("32x256xf32", "(8,128)", "2,1")
-#define STRIP  ANY("8x256xf32", "(8,128)", "2,1")
-#define BAND   ANY("16x256xf32", "(8,128)", "2,1")
-#define BAND16 ANY("16x256xf32", "(16,128)", "2,1")
-#define DEEP   ANY("2x2x2x2x8x128xf32", "(8,128)", "8,4,2,1,1,1")
-#define ONE    ANY("1x1x1x1x8x128xf32", "(8,128)", "8,4,2,1,1,1")
-#define DEEPER ANY("1x1x1x8x128xf32", "(8,128)", "1,1,1,1,1")
-#define BYTES  ANY("32x256xi8", "(8,128)(4,1)", "2,1")
-#define OTHERS ANY("32x256xi8", "(32,128)(4,1)", "2,1")
-#define PADDED ANY("16x256xf32", "(8,128)", "2,1")
-#define CORNER ANY("8x128xf32", "(8,128)", "2,1")
-#define PLATES ANY("3x16x256xf32", "(8,128)", "4,2,1")
-#define LINE   ANY("256xf32", "(256)", "1")
-#define ROWS   ANY("?x128xf32", "(8,128)", "2,1")
-#define BUFFER VMEM("8x128xf32", "(8,128)", "1,1")
-#define HALVES VMEM("2x16x128xf32", "(8,128)", "2,1,1")
-#define WHOLE  VMEM("32x128xf32", "(8,128)", "1,1")
+#define X           ANY("32x128xf32", "(8,128)", "1,1")
+#define BLOCKS      ANY("2x16x128xf32", "(8,128)", "2,1,1")
+#define CUBE        ANY("4x16x128xf32", "(8,128)", "2,1,1")
+#define BLOCK       ANY("1x16x128xf32", "(8,128)", "2,1,1")
+#define BLOCKS_OF_8 ANY("2x8x128xf32", "(8,128)", "1,1,1")
+#define PARTED      ANY("1x2x8x128xf32", "(8,128)", "2,1,1,1")
+#define ROW         ANY("8x128xf32", "(8,128)", "1,1")
+#define WIDE        ANY("32x256xf32", "(8,128)", "2,1")
+#define STRIP       ANY("8x256xf32", "(8,128)", "2,1")
+#define BAND        ANY("16x256xf32", "(8,128)", "2,1")
+#define BAND16      ANY("16x256xf32", "(16,128)", "2,1")
+#define DEEP        ANY("2x2x2x2x8x128xf32", "(8,128)", "8,4,2,1,1,1")
+#define ONE         ANY("1x1x1x1x8x128xf32", "(8,128)", "8,4,2,1,1,1")
+#define DEEPER      ANY("1x1x1x8x128xf32", "(8,128)", "1,1,1,1,1")
+#define BYTES       ANY("32x256xi8", "(8,128)(4,1)", "2,1")
+#define OTHERS      ANY("32x256xi8", "(32,128)(4,1)", "2,1")
+#define PADDED      ANY("16x256xf32", "(8,128)", "2,1")
+#define CORNER      ANY("8x128xf32", "(8,128)", "2,1")
+#define PLATES      ANY("3x16x256xf32", "(8,128)", "4,2,1")
+#define LINE        ANY("256xf32", "(256)", "1")
+#define ROWS        ANY("?x128xf32", "(8,128)", "2,1")
+#define BUFFER      VMEM("8x128xf32", "(8,128)", "1,1")
+#define HALVES      VMEM("2x16x128xf32", "(8,128)", "2,1,1")
+#define WHOLE       VMEM("32x128xf32", "(8,128)", "1,1")
 
 #define AS(name, of, from, to)   VIEW(name, "memref_reshape", of, from, to)
 #define CUT1(from, to, at)       SLICE("%p", "%x", from, to, at, "i32")
@@ -104,6 +105,18 @@ static const struct {
           VMEM("1x2x8x128xf32", "(8,128)", "2,1,1,1")),
     GIVES(NO_OTHER, "tensor<32x128xf32>", X, CUT2("%b", X, ROW, "%n8, %n0") AS("%p", "%b", ROW, DEEPER),
           DEEPER, VMEM("1x1x1x8x128xf32", "(8,128)", "1,1,1,1,1")),
+    GIVES("view0[2, 0:+2, 0:+8, 0:+128] of f32[4,2,8,128]{3,2,1,0:T(8,128)}", "tensor<4x16x128xf32>", CUBE,
+          CUT3("%b", CUBE, BLOCK, "%n2, %n0, %n0")
+              VIEW("%c", "memref_squeeze", "%b", BLOCK, ANY("16x128xf32", "(8,128)", "1,1"))
+                  AS("%p", "%c", ANY("16x128xf32", "(8,128)", "1,1"), BLOCKS_OF_8),
+          BLOCKS_OF_8, VMEM("2x8x128xf32", "(8,128)", "1,1,1")),
+    GIVES("view0[0:+2, 2, 0:+2, 0:+8, 0:+128] of f32[2,4,2,8,128]{4,3,2,1,0:T(8,128)}",
+          "tensor<2x4x16x128xf32>", ANY("2x4x16x128xf32", "(8,128)", "8,2,1,1"),
+          SLICE("%b", "%x", ANY("2x4x16x128xf32", "(8,128)", "8,2,1,1"),
+                ANY("2x1x16x128xf32", "(8,128)", "8,2,1,1"), "%n0, %n2, %n0, %n0", "i32, i32, i32, i32")
+              AS("%p", "%b", ANY("2x1x16x128xf32", "(8,128)", "8,2,1,1"),
+                 ANY("2x1x2x8x128xf32", "(8,128)", "8,2,1,1,1")),
+          ANY("2x1x2x8x128xf32", "(8,128)", "8,2,1,1,1"), VMEM("2x1x2x8x128xf32", "(8,128)", "2,2,1,1,1")),
     /* With what is in front there are eight dims at most. */
     GIVES("view0[0, 0, 0, 0, 0, 0:+4, 0:+16, 0:+128] of f32[1,1,1,1,1,4,16,128]{7,6,5,4,3,2,1,0:T(8,128)}",
           "tensor<4x16x128xf32>", CUBE,
@@ -151,6 +164,10 @@ static const struct {
     GIVES(NO_OTHER, "tensor<32x256xf32>", WIDE,
           STRIP_AS("memref_bitcast", ANY("16x128xbf16", "(16,128)(2,1)", "1,1")),
           VMEM("16x128xbf16", "(16,128)(2,1)", "1,1")),
+    GIVES(NO_OTHER, "tensor<4x16x128xf32>", CUBE,
+          CUT3("%b", CUBE, ANY("2x16x128xf32", "(8,128)", "2,1,1"), "%n2, %n0, %n0")
+              VIEW("%p", "memref_bitcast", "%b", BLOCKS, ANY("1x32x128xbf16", "(16,128)(2,1)", "2,1,1")),
+          ANY("1x32x128xbf16", "(16,128)(2,1)", "2,1,1"), VMEM("1x32x128xbf16", "(16,128)(2,1)", "2,1,1")),
     /* Four rows are half a tile of eight. */
     GIVES(NO_OTHER, "tensor<4x128xf32>", ANY("4x128xf32", "(4,128)", "1,1"),
           VIEW("%p", "memref_bitcast", "%x", ANY("4x128xf32", "(4,128)", "1,1"),
