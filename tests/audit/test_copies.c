@@ -304,6 +304,10 @@ static const struct {
      "  %r:2 = chlo.top_k(%t, k = 4) : tensor<64x4x4xf32> -> (tensor<64x4x4xf32>, tensor<64x4x4xi32>)\n"
      "  return %r#1 : tensor<64x4x4xi32>\n}\n",
      OPERAND},
+    {PRODUCT
+     "  %r:2 = chlo.top_k(%t, k = 4) : tensor<64x4x4xf32> -> (tensor<64x4x4xf32>, tensor<64x4x4xi32>)\n"
+     "  return %r#0 : tensor<64x4x4xf32>\n}\n",
+     OPERAND},
     {PRODUCT_HLO("s32[64,4,4]") "  %r = " TOP " topk(%t), k=4, largest=true\n"
                                 "  ROOT %x = s32[64,4,4]{2,1,0} get-tuple-element(%r), index=1\n}\n",
      OPERAND},
@@ -415,7 +419,7 @@ static const struct {
     {"func.func @main(%a: tensor<64x4x16xf32>) -> tensor<64x4x16xf32> {\n"
      "  %0 = stablehlo.add %a, %nothing : tensor<64x4x16xf32>\n  return %0 : tensor<64x4x16xf32>\n}\n",
      {0, {""}}},
-    /* The first of several results; what a product reads that is computed is rounded before. */
+    /* What a product reads that is computed is rounded before. */
     {"HloModule m\n\nENTRY %main (a: f32[64,4,16]) -> f32[64,4,4] {\n"
      "  %a = f32[64,4,16]{2,1,0} parameter(0)\n"
      "  %r = (f32[64,4,16]{2,1,0}, s32[64,4,16]{2,1,0}) topk(%a), k=16, largest=true\n"
