@@ -222,9 +222,8 @@ static void add_values(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode o
     ts_span rest = i->operands, shapes = leaves(i->shape), item;
     bool ends = audit_ends_here(opcode), several = is_tuple(i->shape);
     uint64_t own = audit_hash_name(i->name);
-    size_t length = i->name.length < TS_AUDIT_NAME_BYTES ? i->name.length : TS_AUDIT_NAME_BYTES - 1;
     audit_node v = {.line = i->line, .op = {.opcode = ends ? opcode : TS_HLO_OP_UNKNOWN}};
-    v.name = ts_arena_copy_text(a->arena, i->name.text, length);
+    v.name = ts_arena_copy_text(a->arena, i->name.text, i->name.length);
     if (!several) v.op = read_operation(i, opcode);
     if (!several) v.callee = callee_of(i, opcode);
     while (!ends && v.operand_count < MOST_OPERANDS && ts_hlo_next(&rest, &item))
