@@ -419,6 +419,15 @@ static const struct {
     {"func.func @main(%a: tensor<64x4x16xf32>) -> tensor<64x4x16xf32> {\n"
      "  %0 = stablehlo.add %a, %nothing : tensor<64x4x16xf32>\n  return %0 : tensor<64x4x16xf32>\n}\n",
      {0, {""}}},
+    {"func.func @main(%p: tensor<i32>, %a: tensor<64x4x16xf32>) -> tensor<64x4x16xf32> {\n"
+     "  %0 = stablehlo.add %a, %nothing : tensor<64x4x16xf32>\n  %r = \"stablehlo.case\"(%p) ({\n"
+     "    stablehlo.return %0 : tensor<64x4x16xf32>\n  }) : (tensor<i32>) -> tensor<64x4x16xf32>\n"
+     "  return %r : tensor<64x4x16xf32>\n}\n",
+     {0, {""}}},
+    /* An argument that is the result. */
+    {"HloModule m, entry_computation_layout={(f32[55,16]{1,0})->f32[55,16]{1,0:T(8,128)}}\n\n"
+     "ENTRY %main (a: f32[55,16]) -> f32[55,16] {\n  ROOT %a = f32[55,16]{1,0} parameter(0)\n}\n",
+     {1, {"f32 55,16 0,1 1,0"}}},
     /* What a product reads that is computed is rounded before. */
     {"HloModule m\n\nENTRY %main (a: f32[64,4,16]) -> f32[64,4,4] {\n"
      "  %a = f32[64,4,16]{2,1,0} parameter(0)\n"
