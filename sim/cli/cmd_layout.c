@@ -155,11 +155,11 @@ static void point_to_eval(const cli_line *line, const ts_source *source, ts_erro
 static const ts_shape *read_shape(ts_error *err, const cli_line *line, const ts_source *source) {
     const ts_shape *shape = ts_shape_parse(err, line->arena, source);
     if (!shape) point_to_eval(line, source, err);
-    if (!shape || !cli_value(line, "machine") || !shape->xla || shape->xla->layout_written || !shape->layout)
-        return shape;
+    if (!shape || !cli_value(line, "machine")) return shape;
     const ts_machine *machine = cli_machine(err, line);
-    return machine ? ts_tpu_default(err, line->arena, shape->dtype, shape->xla, machine->chip.generation)
-                   : NULL;
+    if (!machine) return NULL;
+    if (!shape->xla || shape->xla->layout_written || !shape->layout) return shape;
+    return ts_tpu_default(err, line->arena, shape->dtype, shape->xla, machine->chip.generation);
 }
 
 /* ---- Two shapes ---- */
@@ -216,19 +216,20 @@ static bool price_pair(ts_error *err, const cli_line *line, ts_layout_pair *pair
     return !ts_error_keep_system(err, &refused);
 }
 
+static bool save_pair_page(ts_error *err, const cli_line *line, const ts_layout_pair *pair) {
+    ts_text *page = cli_text_for(line, "html");
+    if (page) ts_report_layout_pair_html(line->arena, pair, page);
+    return cli_save(err, line, "html", page);
+}
+
 static int explain_pair(ts_error *err, const cli_line *line) {
     ts_layout_pair pair = {0};
     if (!check_alone(err, line)) return cli_usage_error(line, err);
     if (!read_pair(err, line, &pair) || !find_element(err, line, &pair) || !price_pair(err, line, &pair) ||
-        !save_svg(err, line, 2, pair.shapes))
+        !save_svg(err, line, 2, pair.shapes) || !save_pair_page(err, line, &pair))
         return cli_fail(err);
     if (cli_value(line, "ansi") != NULL) return print_ansi(line, 2, pair.shapes);
     ts_text out = ts_text_begin(line->arena);
-    if (cli_value(line, "html") != NULL) {
-        ts_report_layout_pair_html(line->arena, &pair, &out);
-        if (!cli_save(err, line, "html", &out)) return cli_fail(err);
-        ts_text_clear(&out);
-    }
     if (cli_value(line, "json") != NULL)
         ts_report_layout_pair_json(line->arena, &pair, &out);
     else if (cli_reports(line))
@@ -236,12 +237,28 @@ static int explain_pair(ts_error *err, const cli_line *line) {
     return cli_print(&out);
 }
 
+/* What would be passed over in silence. */
+static bool check_options(ts_error *err, const cli_line *line) {
+    static const char *const questions[] = {"at", "inverse", "as", "equal"};
+    bool is_pair = line->operand_count == 2, has_machine = cli_value(line, "machine") != NULL;
+    for (size_t i = 0; cli_value(line, "ansi") && i < sizeof questions / sizeof *questions; i++)
+        if (cli_value(line, questions[i]))
+            return ts_error_set(err, TS_ERROR_USAGE, "--%s does not go with --ansi", questions[i]);
+    if (has_machine && cli_value(line, "eval"))
+        return ts_error_set(err, TS_ERROR_USAGE, "--machine does not go with --eval");
+    if (!is_pair && cli_value(line, "exact"))
+        return ts_error_set(err, TS_ERROR_USAGE, "--exact is of two SHAPEs");
+    if (!is_pair && !has_machine && cli_value(line, "set"))
+        return ts_error_set(err, TS_ERROR_USAGE, "--set changes one machine, expected -m too");
+    return cli_mesh_options(err, line);
+}
+
 int cmd_layout(int argc, char **argv) {
     cli_line line;
     ts_error err = {0};
     if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
     if (cli_value(&line, "mesh")) return cli_end(&line, cli_layout_sharding(&line));
-    if (!cli_mesh_options(&err, &line)) return cli_end(&line, cli_usage_error(&line, &err));
+    if (!check_options(&err, &line)) return cli_end(&line, cli_usage_error(&line, &err));
     const char *eval = cli_value(&line, "eval");
     if (line.operand_count == 2 && eval == NULL) return cli_end(&line, explain_pair(&err, &line));
     if ((line.operand_count > 0) == (eval != NULL)) {

@@ -9,7 +9,7 @@
 
 /* An option of layouts within one memory would be passed over in silence. */
 static bool check_options(ts_error *err, const cli_line *line) {
-    static const char *const others[] = {"eval", "at", "inverse", "as", "equal", "ansi", NULL};
+    static const char *const others[] = {"eval", "at", "inverse", "as", "equal", "ansi", "exact", NULL};
     for (const char *const *name = others; *name; name++)
         if (cli_value(line, *name))
             return ts_error_set(err, TS_ERROR_USAGE, "--%s is not of a sharding (--mesh)", *name);

@@ -136,7 +136,9 @@ def of_a_machine():
                                         ("tpu-v6e", "f32[1536,1]{1,0}", "f32[1536,1]{1,0}", 6144)):
         expect_json(["layout", shape, "-m", machine], canonical=given, bytes=size)
     expect_json(["layout", "f32[1536,1]"], canonical="f32[1536,1]{1,0}")
-    expect(["layout", "f32[8]", "-m", "nowhere"], code=1, out="", err=None)
+    for shape in ("f32[8]", "f32[8]{0}"):
+        expect(["layout", shape, "-m", "nowhere"], code=1, out="", err=None)
+        expect(["layout", shape, "-m", "tpu-v6e", "--set", "hbm.stcks=1"], code=1, out="", err=None)
 
 
 @test
@@ -351,6 +353,11 @@ def bad_questions():
                            (["--jsn", "a"], "unknown option '--jsn'; did you mean '--json'?"),
                            (["-x", "a"], "unknown option '-x'"),
                            (["a", "--at"], "option '--at' needs a value"),
+                           (["f32[8]", "--exact"], "--exact is of two SHAPEs"),
+                           (["--eval", "4", "-m", "nowhere"], "--machine does not go with --eval"),
+                           (["f32[8]", "--set", "hbm.stacks=2"], "--set changes one machine, expected -m too"),
+                           (["f32[8]", "--equal", "f32[8]{0:T(4)}", "--ansi"], "--equal does not go with --ansi"),
+                           (["f32[8]", "--mesh", "2", "--exact"], "--exact is not of a sharding (--mesh)"),
                            (["a", "--json=1"], "option '--json' takes no value")]:
         expect(["layout", *words], code=2, out="", err=f"tilesim layout: error: {message}\n{help_line}")
 

@@ -83,9 +83,19 @@ def refused():
             ([A, B, "--equal", A], 2, "--equal is of one SHAPE, found two"),
             ([A, B, "--at", "1000,0"], 1, "index 1000 is outside dimension 0 of 1000"),
             ([A, B, "--machine", "tpu-v9"], 1, "tpu-v9"),
+            ([A, B, "--ansi", "--at", "3,0"], 2, "--at does not go with --ansi"),
             ([A, B, A], 2, "")):
         found, out, err = run("layout", *words)
         assert found == code and out == "" and message in err, (words, found, err)
+
+
+@test
+def a_page_beside_the_grids():
+    with tempfile.TemporaryDirectory() as folder:
+        page, beside = Path(folder, "a.html"), Path(folder, "b.html")
+        expect(["layout", A, B, "--html", page], out=None)
+        expect(["layout", A, B, "--html", beside, "--ansi"], out=expect(["layout", A, B, "--ansi"]))
+        assert page.read_text() == beside.read_text()
 
 
 @test
