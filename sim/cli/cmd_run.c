@@ -57,10 +57,10 @@ static const cli_command command_run = {
 static bool check_break(ts_error *err, const cli_line *line) {
     static const struct {
         const char *name, *why;
-    } others[] = {{"json", "the debugger talks text"},
-                  {"lines", "the run is the debugger's"},
-                  {"trace", "the run is the debugger's"},
-                  {"html", "the run is the debugger's"}};
+    } others[] = {{"json", "the debugger talks text"},    {"lines", "the run is the debugger's"},
+                  {"trace", "the run is the debugger's"}, {"trace-text", "the run is the debugger's"},
+                  {"html", "the run is the debugger's"},  {"output", "the run is the debugger's"},
+                  {"update", "the run is the debugger's"}};
     for (size_t i = 0; cli_value(line, "break") && i < sizeof others / sizeof *others; i++)
         if (cli_value(line, others[i].name))
             return ts_error_set(err, TS_ERROR_USAGE, "--break does not go with --%s: %s", others[i].name,
@@ -126,11 +126,13 @@ static bool update_cycles(ts_error *err, const cli_line *line, const ts_run_requ
     if (cli_value(line, "update") == NULL) return true;
     bool other = cli_value(line, "set") || cli_value(line, "topology") || cli_value(line, "fail-link");
     if (request->define_count + request->input_count > 0 || other) {
-        return ts_error_set(
-            err, TS_ERROR_USAGE,
-            "--update takes no -D, -i or --set%s: the .cycles file is of the program as it is",
-            request->mesh ? ", --topology or --fail-link" : "");
+        return ts_error_set(err, TS_ERROR_USAGE,
+                            "--update takes no -D, -i%s: the .cycles file is of the program as it is",
+                            request->mesh ? ", --set, --topology or --fail-link" : " or --set");
     }
+    if (!ts_file_size(NULL, request->program, &(uint64_t){0}))
+        return ts_error_set(err, TS_ERROR_USAGE, "--update: %s is in the binary, expected a file",
+                            request->program);
     const char *mesh = cli_value(line, "mesh");
     const char *what =
         ts_text_format(line->arena, "%s%s%s", request->machine->name, mesh ? " " : "", mesh ? mesh : "");
@@ -185,8 +187,8 @@ static int complain(const cli_line *line, const ts_run_result *result) {
 /* ---- Many runs: -D NAME=1,2,3 ---- */
 
 static bool check_alone(ts_error *err, const cli_line *line, const ts_grid *grid) {
-    static const char *const alone[] = {"output", "break", "trace",  "trace-text",
-                                        "html",   "lines", "update", NULL};
+    static const char *const alone[] = {"output", "break",  "trace", "trace-text", "html",
+                                        "lines",  "update", "from",  "until",      NULL};
     for (const char *const *name = alone; *name; name++)
         if (cli_count(line, *name) > 0)
             return ts_error_set(err, TS_ERROR_USAGE, "%s is of one run, and the values of -D make %lld",

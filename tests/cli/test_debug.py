@@ -226,6 +226,9 @@ def run_can_break():
     code, out, err = run("run", HERE / "a.tsim", "--break", "10", stdin="p s1\n")
     assert code == 0 and re.search(r"^cycle ~\d+, line 10: vadd", out), (code, out, err)
     assert out.endswith("s1 = 0 (0x00000000)\n"), out
+    for words in (["-o", f"x={HERE}/x.npy"], ["--update"], ["--trace-text"]):
+        code, out, err = run("run", HERE / "a.tsim", "--break", "10", *words)
+        assert (code, out) == (2, "") and "--break does not go with --" in err, (words, out, err)
     code, out, err = run("run", HERE / "a.tsim", "--break", "1000")
     assert (code, out, err) == (1, "", "tilesim: error: no instruction comes from '1000'\n"), (code, out, err)
 

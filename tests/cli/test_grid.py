@@ -84,6 +84,8 @@ def refused():
             (["-D", "BLOCK=32,64", "-o", f"y={HERE}/y.npy"], "--output is of one run, and the values of -D make 2"),
             (["-D", "BLOCK=32,64", "--lines"], "--lines is of one run, and the values of -D make 2"),
             (["-D", "BLOCK=32,64", "--update"], "--update is of one run, and the values of -D make 2"),
+            (["-D", "BLOCK=32,64", "--from", "9"], "--from is of one run, and the values of -D make 2"),
+            (["-D", "BLOCK=32,64", "--until", "9"], "--until is of one run, and the values of -D make 2"),
             (["-D", "BLOCK=32,64", "--trace-text"], "--trace-text is of one run, and the values of -D make 2"),
             (["-D", "BLOCK=32,64", "--break", "1"], "--break is of one run, and the values of -D make 2")):
         code, out, err = run("run", ADD, *words)

@@ -448,7 +448,7 @@ def update_rewrites_the_line_of_a_mesh():
     expect(["run", path, "--update", *MACHINE, "--mesh", "2"], out=None)
     expect(["run", path, "--update", *MACHINE], out=None)
     assert cycles.read_text() == "tpu-v5p 10\ntpu-v5p 4 10\ntpu-v5p 4x4 3\ntpu-v5p 2 10\n", cycles.read_text()
-    fails(["run", path, "--update", *MACHINE, "--mesh", "4", "--topology", "4"], 2, "--update takes no -D, -i or --set, --topology or --fail-link")
+    fails(["run", path, "--update", *MACHINE, "--mesh", "4", "--topology", "4"], 2, "--update takes no -D, -i, --set, --topology or --fail-link")
 
 
 @test

@@ -139,6 +139,11 @@ def update_rewrites_one_line():
     assert cycles.read_text() == "tpu-v4 1\ntpu-v5e 10\ntpu-v5p 3\ntpu-v6e 10\n"
     expect(["run", "programs/add.tsim", "--update", "-D", "ROWS=8"], code=2, out="",
            err="tilesim: error: --update takes no -D, -i or --set: the .cycles file is of the program as it is\n")
+    expect(["run", "programs/mesh/halo.tsim", "--mesh", "4", "--update", "-D", "ROWS=8"], code=2, out="",
+           err="tilesim: error: --update takes no -D, -i, --set, --topology or --fail-link: the .cycles file is of the program as it is\n")
+    for name in ("half", "tilesim:/half.tsim"):
+        expect(["run", name, "--update"], code=2, out="", err=f"tilesim: error: --update: {name} is in the binary, expected a file\n")
+    assert not Path("half.cycles").exists()
 
 
 # ---- Values in and out ----
