@@ -22,7 +22,7 @@ static const cli_option options[] = {
     {"live", 0, NULL, "program: where each register is live, instead of its bundles"},
     {"map", 0, NULL, "program: its tensors in each memory, by address, instead of its bundles"},
     {"markdown", 0, NULL, "schema, isa, functions, algebra, ops: as the tables of docs/ have them"},
-    {"json", 0, NULL, "the same as JSON; not of isa, functions, algebra, ops or a program"},
+    {"json", 0, NULL, "the same as JSON, of a machine and the schema"},
 };
 
 static const cli_command usage = {

@@ -41,6 +41,7 @@ void ts_mosaic_print_ops(ts_text *out) {
         add_what(out, &rows[i]);
         ts_text_add_char(out, '\n');
     }
+    ts_text_wrap(out, TS_TEXT_COLUMNS);
 }
 
 void ts_mosaic_print_ops_markdown(ts_text *out) {

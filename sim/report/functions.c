@@ -7,6 +7,7 @@ void ts_report_functions(ts_text *out) {
     ts_reference_usage row;
     for (size_t i = 0; ts_reference_function(i, &row); i++)
         ts_text_add(out, "%s\n    %s; error: %s\n", row.usage, row.meaning, row.error);
+    ts_text_wrap(out, TS_TEXT_COLUMNS);
 }
 
 void ts_report_functions_markdown(ts_text *out) {
