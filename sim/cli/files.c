@@ -36,7 +36,7 @@ static bool counts(const cli_line *line, int given) {
 static bool read_option(const cli_line *line, const struct cli_given *given, named_file *file) {
     static const char *const readers[] = {"data", "input", "machine", NULL},
                              *const writers[] = {"commands", "csv", "html", "svg", "trace", "output", NULL},
-                             *const reports[] = {"json", "trace-text", "ansi", NULL};
+                             *const reports[] = {"json", "markdown", "trace-text", "ansi", NULL};
     const cli_option *option = &line->command->options[given->option];
     const char *equals = repeats(option) ? strchr(given->value, '=') : NULL;
     *file = (named_file){cli_option_text(line, option->name), NULL, true};

@@ -178,6 +178,8 @@ def one_document_on_standard_output():
                                  (["layout", "f32[8,128]", "--json", "--svg", "-"], "json", "svg"),
                                  (["dma", "--matrix", "f32[8,128]", "--svg", "-", "--json"], "svg", "json"),
                                  (["validate", "--svg", "-", "--json"], "svg", "json"),
+                                 (["validate", "hbm", "--markdown", "--json"], "markdown", "json"),
+                                 (["show", "schema", "--json", "--markdown"], "json", "markdown"),
                                  (["calibrate", "tests/data/tpu_measured.csv", "-m", "tpu-v5e", "-o", "-", "--json"], "output", "json"),
                                  (["run", softmax, "--trace", "-", "--json"], "trace", "json"),
                                  (["run", softmax, "--trace-text", "--json"], "trace-text", "json"),
