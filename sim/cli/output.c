@@ -105,7 +105,8 @@ void cli_limit_memory(int64_t bytes, const char *text) {
 }
 
 #define OUT_OF_MEMORY                                                                                        \
-    "{\"kind\": \"io\", \"message\": \"out of memory (%zu bytes more)%s\", \"exit_code\": %d}"
+    "{\"kind\": \"io\", \"message\": \"out of memory (%zu bytes more)%s\", \"exit_code\": %d, "              \
+    "\"source\": null, \"line\": null, \"column\": null, \"excerpt\": null, \"cycle\": null}"
 
 /* There is none for a text. */
 void ts_out_of_memory(size_t bytes) {

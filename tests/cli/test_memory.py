@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import BUILD, TOOL, cases, main, release_test, test
+from cli import BUILD, TOOL, cases, main, read_json, release_test, test
 
 ROOT = Path(__file__).parent.parent.parent
 LIMITED = BUILD.name == "release"  # sanitizers reserve terabytes of addresses
@@ -136,6 +136,9 @@ def every_command_takes_a_limit():
     code, out, err = run_in(None, "audit", module, "--max-memory", "2MiB")
     assert not LIMITED or code == 1 and out == "", f"exit code {code}\n{err}"
     assert not LIMITED or re.fullmatch(r"tilesim: error: out of memory \(\d+ bytes more\), --max-memory is 2MiB\n", err)
+    if LIMITED:
+        (error,), bad = read_json(run_in(None, "audit", module, "--max-memory", "2MiB", "--json")[1])["errors"], ["layout", "f32[", "--json"]
+        assert error.keys() == read_json(run_in(None, *bad)[1])["error"].keys() and error["message"].startswith("out of memory ("), error
     for command in (["choose", "f32[8,128]"], ["dma", "f32[8,128]{1,0}", "f32[8,128]{0,1}"], ["hbm", "c_copy4k"],
                     ["layout", "f32[8,128]"], ["run", "programs/copy.tsim"], ["debug", "programs/copy.tsim"],
                     ["calibrate", "tests/data/calibrate.csv"], ["validate", "--data", "tests/data/calibrate.csv"]):
