@@ -121,7 +121,7 @@ static bool save(ts_error *err, const cli_line *line, const ts_choose_result *re
 
 /* What is said of layouts. */
 static bool check_blocks(ts_error *err, const cli_line *line) {
-    static const char *const others[] = {"use", "tensor", "combine", "exhaustive", "svg", "html"};
+    static const char *const others[] = {"use", "tensor", "combine", "exhaustive", "no-moves", "svg", "html"};
     const char *program = line->operands[0], *python = strstr(program, ".py:");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (cli_value(line, others[i]))

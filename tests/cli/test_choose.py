@@ -428,6 +428,7 @@ def block_sizes_in_the_names_of_kernels():
 def bad_block_sizes():
     for words, message in ((["--block", "BM=1", "--tensor", "a"], "--tensor is of layouts, and does not go with --block"),
                            (["--block", "BM=1", "--use", "stream"], "--use is of layouts, and does not go with --block"),
+                           (["--block", "BM=1", "--no-moves"], "--no-moves is of layouts, and does not go with --block"),
                            (["--block", "BM"], "--block 'BM': expected NAME=A,B,.."),
                            (["--block", "B M=1"], "--block 'B M': expected a name of letters and digits"),
                            (["--block", "1M=1"], "--block '1M': expected a name of letters and digits"),
