@@ -42,7 +42,7 @@ static const ts_field_table axis_table = TABLE(axis_rows, ts_machine_axis);
 #define MEMORY(...) ROW(ts_machine_memory, __VA_ARGS__)
 static const ts_field memory_rows[] = {
     MEMORY("capacity", BYTES, capacity_bytes, 1, LARGEST, "", "size of the memory"),
-    MEMORY("align", BYTES, align_bytes, 1, MIB, "", "tensors begin at multiples of this",
+    MEMORY("align", BYTES, align_bytes, 1, MIB, "", "tensors of priced transfers begin at multiples of this",
            .power_of_two = true),
     MEMORY("xla_space", INTEGER, xla_space, -1, 255, "", "n of S(n) in XLA's layouts, -1: none"),
     MEMORY("per_core", BOOL, per_core, 0, 1, "", "each TensorCore has one; else the chip has one"),
