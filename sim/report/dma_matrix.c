@@ -199,6 +199,7 @@ void ts_report_matrix(const ts_transfer_matrix *m, ts_text *out) {
             out, "              -: neither the engine nor a shipped program can do it, or both do not fit\n");
     ts_text_add(out, "\nso            ");
     add_lesson(out, m, "              ");
+    ts_text_wrap(out, TS_TEXT_COLUMNS);
 }
 
 /* ---- JSON ---- */

@@ -12,7 +12,7 @@ typedef struct {
 } cell;
 
 typedef struct {
-    int count, width[MOST_COLUMNS];
+    int count, width[MOST_COLUMNS], least[MOST_COLUMNS]; /* that the longest word needs */
     bool right[MOST_COLUMNS];
 } columns;
 
@@ -71,20 +71,36 @@ static int longest_word(const cell *c) {
     return longest;
 }
 
+static int slack(const columns *c, int column) { return c->width[column] - c->least[column]; }
+
+/* Where all of them have no room, the cells of the one that can be narrowed most have several lines. */
+static void narrow(columns *c) {
+    int total = -GAP, best = 0;
+    for (int i = 0; i < c->count; i++) {
+        total += c->width[i] + GAP;
+        if (slack(c, i) > slack(c, best)) best = i;
+    }
+    if (total > TS_TEXT_COLUMNS)
+        c->width[best] = larger(c->least[best], c->width[best] - (total - TS_TEXT_COLUMNS));
+}
+
 /* Columns are as wide as the cells below the heading; that may take several lines. */
 static void measure(const char *heading, columns *c) {
     cell cells[MOST_COLUMNS];
     const char *line = next_line(heading);
     c->count = read_cells(heading, cells);
-    for (int i = 0; i < c->count; i++) c->width[i] = longest_word(&cells[i]);
+    for (int i = 0; i < c->count; i++) c->width[i] = c->least[i] = longest_word(&cells[i]);
     int marks = read_cells(line, cells);
     for (int i = 0; i < marks; i++)
         c->right[i] = cells[i].length > 0 && cells[i].text[cells[i].length - 1] == ':';
     for (line = next_line(line); *line == '|'; line = next_line(line)) {
         int count = read_cells(line, cells);
-        for (int i = 0; i < count && i < c->count; i++)
+        for (int i = 0; i < count && i < c->count; i++) {
             c->width[i] = larger(c->width[i], seen(cells[i].text, cells[i].length));
+            c->least[i] = larger(c->least[i], longest_word(&cells[i]));
+        }
     }
+    narrow(c);
 }
 
 static void add_cell(ts_text *out, const columns *c, int column, const char *text, int length) {
@@ -101,7 +117,7 @@ static void end_line(ts_text *out) {
 }
 
 /* The lines of the words that fit, until there are no more. */
-static void add_heading(ts_text *out, const columns *c, const char *line) {
+static void add_row(ts_text *out, const columns *c, const char *line) {
     cell cells[MOST_COLUMNS] = {{0}};
     read_cells(line, cells);
     for (bool more = true; more;) {
@@ -119,15 +135,9 @@ static void add_heading(ts_text *out, const columns *c, const char *line) {
 /* Returns what follows the table. */
 static const char *add_table(ts_text *out, const char *line) {
     columns c = {0};
-    cell cells[MOST_COLUMNS];
     measure(line, &c);
-    add_heading(out, &c, line);
-    for (line = next_line(next_line(line)); *line == '|'; line = next_line(line)) {
-        int count = read_cells(line, cells);
-        for (int i = 0; i < c.count; i++)
-            add_cell(out, &c, i, i < count ? cells[i].text : "", i < count ? cells[i].length : 0);
-        end_line(out);
-    }
+    add_row(out, &c, line);
+    for (line = next_line(next_line(line)); *line == '|'; line = next_line(line)) add_row(out, &c, line);
     return line;
 }
 

@@ -104,6 +104,7 @@ void ts_report_reshard(const ts_reshard_report *r, ts_text *out) {
     add_plan(out, &r->plan);
     add_links(out, r);
     add_proof(out, r);
+    ts_text_wrap(out, TS_TEXT_COLUMNS);
 }
 
 bool ts_reshard_report_prove(ts_error *err, ts_arena *arena, ts_reshard_report *report) {

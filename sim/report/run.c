@@ -323,7 +323,10 @@ void ts_report_run(const ts_run_request *request, const ts_run_result *result, t
     if (result->mesh) report_run_mesh(request, result->mesh, out);
     add_cycles(out, request, result);
     add_slots(out, request, result);
-    if (result->counters.values[TS_COUNTER_TRANSFERS] > 0) add_traffic(out, request, result);
+    ts_text traffic = ts_text_begin(out->arena);
+    if (result->counters.values[TS_COUNTER_TRANSFERS] > 0) add_traffic(&traffic, request, result);
+    ts_text_wrap(&traffic, TS_TEXT_COLUMNS);
+    ts_text_add_bytes(out, traffic.bytes, traffic.length);
     report_energy(out, "energy     ", &result->energy,
                   ts_machine_microseconds(request->machine, result->counters.values[TS_COUNTER_CYCLES]));
     report_roofline(result, out);

@@ -195,6 +195,7 @@ void ts_report_sharding(const ts_mesh *mesh, const ts_sharding *s, ts_text *out)
     ts_report_machine_line("machine       ", mesh->machine, out);
     ts_report_mesh_lines(mesh, out);
     ts_report_sharding_lines("sharding", mesh, s, out);
+    ts_text_wrap(out, TS_TEXT_COLUMNS);
     if (p.dims[1] >= 0 && can_draw(&p)) add_grid(&p, out);
     add_devices(&p, out);
 }

@@ -125,6 +125,13 @@ HELD = {  # what each device of a mesh x=2, y=4 holds of f32[8,16], in four nota
 
 
 @test
+def slices_of_three_dims_fit_the_terminal():
+    for words in (["reshard", "f32[8192,8192] P('x')", "f32[8192,8192] P('y')"], ["layout", "f32[8192,8192] P('x')"]):
+        lines = expect([*words, "--mesh", "v7x-9216"]).splitlines()
+        assert max(map(len, lines)) <= 100 and lines[3].startswith("links         chips 16 (ring) x 24 (ring) x 24 (ring); "), lines
+
+
+@test
 def who_holds_what():
     for notation, held in HELD.items():
         shape = [f"f32[8,16] {notation}", "--mesh", "2x4"]

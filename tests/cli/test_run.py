@@ -94,6 +94,8 @@ def table_sums_to_the_total():
     assert "total" in lines[-1] and sum(rows[:-1]) == rows[-1], text
     assert "machine    tpu-v5e (TPU v5e), the default\n" in text
     assert all(len(line) <= 100 for line in lines), text
+    many = expect(["run", "programs/copy.tsim", "--time-only", "-D", "ROWS=262144", "-D", "BLOCK=1024"]).splitlines()
+    assert max(map(len, many)) <= 100 and any(line.startswith("HBM        536,870,912 bytes read, 536,") for line in many), many
 
 
 @test

@@ -51,20 +51,19 @@ static const char *written(writer *write) {
 static void as_text(void **state) {
     begin();
     assert_string_equal(
-        written(ts_report_matrix),
-        HEAD "\nmicroseconds  " LETTERS "            A     1.000    1.200    12.35\n"
-             "            B     1.506    0.994    123.5\n"
-             "            C     2.000        -    1.000\n"
-             "\ncopies        " LETTERS "            A    1.00 c   1.20 r  12.35 t\n"
-             "            B    1.51 r   0.99 c 123.46 p\n"
-             "            C    2.00 g        -   1.00 c\n"
-             "              1.00 is 1.000 us, a straight copy of A; c copy, r retile, t transpose, g gather, "
-             "p core "
-             "program\n"
-             "              -: neither the engine nor a shipped program can do it, or both do not fit\n"
-             "\nso            staying in a layout costs 0.99 to 1.00;\n"
-             "              changing tiles only, 1.20 to 1.51 (B to A: +0.51 burst waste);\n"
-             "              changing the minor dimension, 2.00 to 123.46 (B to C: +122.46 burst waste)\n");
+        written(ts_report_matrix), HEAD
+        "\nmicroseconds  " LETTERS "            A     1.000    1.200    12.35\n"
+        "            B     1.506    0.994    123.5\n"
+        "            C     2.000        -    1.000\n"
+        "\ncopies        " LETTERS "            A    1.00 c   1.20 r  12.35 t\n"
+        "            B    1.51 r   0.99 c 123.46 p\n"
+        "            C    2.00 g        -   1.00 c\n"
+        "              1.00 is 1.000 us, a straight copy of A; c copy, r retile, t transpose, g gather, p\n"
+        "                  core program\n"
+        "              -: neither the engine nor a shipped program can do it, or both do not fit\n"
+        "\nso            staying in a layout costs 0.99 to 1.00;\n"
+        "              changing tiles only, 1.20 to 1.51 (B to A: +0.51 burst waste);\n"
+        "              changing the minor dimension, 2.00 to 123.46 (B to C: +122.46 burst waste)\n");
 }
 
 static void as_an_estimate(void **state) {

@@ -3,8 +3,9 @@
 
 #include "tests/support/group.h"
 
-#define A20 "aaaaaaaaaaaaaaaaaaaa"
-#define ROW A20 A20 A20 A20
+#define A20     "aaaaaaaaaaaaaaaaaaaa"
+#define ROW     A20 A20 A20 A20
+#define BLANK79 "                                                                               "
 
 static void documents_as_text(void **state) {
     static const char *const rows[][2] = {
@@ -26,6 +27,10 @@ static void documents_as_text(void **state) {
         {"|a|\n|-|\n|12|", "a\n12\n"},
         {"|a|\n|:|\n|12|\n", " a\n12\n"},
         {"|||\n|-|-|\n||1|\n|||\n", "\n  1\n\n"},
+        /* Of a table that is wider than 100 characters the column of most words has several lines. */
+        {"|" ROW "|bbb|g|1|\n|-|-|-|-:|\n|x|bbb cc dddddd eeeee ffff|h h|2|\n|y|c|i|3|\n",
+         ROW "  bbb         g    1\nx" BLANK79 "  bbb cc      h h  2\n" BLANK79 "   dddddd\n" BLANK79
+             "   eeeee ffff\ny" BLANK79 "  c           i    3\n"},
         {ROW " bbbbbbbbbbbbbbbbbbb\n", ROW " bbbbbbbbbbbbbbbbbbb\n"},
         {ROW " bbbbbbbbbbbbbbbbbbbb\n", ROW "\n    bbbbbbbbbbbbbbbbbbbb\n"},
     };
