@@ -206,12 +206,14 @@ static bool place_axis(ts_error *err, const ts_space *space, const ts_shape *sha
     if (!axis) return ts_error_set(err, TS_ERROR_INPUT, "%s has no axis '%s'", space->name, name);
     int64_t low, high, reach;
     ts_layout_axis_range(shape->layout, i, &low, &high);
-    if (low < 0 || (axis->extent > 0 && high >= axis->extent)) {
+    if (axis->extent > 0 && (low < 0 || high >= axis->extent))
         return ts_error_set(err, TS_ERROR_INPUT,
                             "the layout reaches %lld to %lld on axis '%s' of %s, which has 0 to %lld",
-                            (long long)low, (long long)high, name, space->name,
-                            (long long)(axis->extent > 0 ? axis->extent - 1 : space->capacity_bytes - 1));
-    }
+                            (long long)low, (long long)high, name, space->name, (long long)axis->extent - 1);
+    if (low < 0)
+        return ts_error_set(err, TS_ERROR_INPUT,
+                            "the layout reaches back to %lld on axis '%s' of %s, which begins at 0",
+                            (long long)low, name, space->name);
     *bits = axis->step_bytes > 0 ? axis->step_bytes * 8 : shape->element_bits;
     if (ts_mul(high, *bits, &reach) && ts_add(*end, reach, end))
         return fits_partition(err, space, axis, reach + shape->element_bits);

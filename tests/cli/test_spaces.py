@@ -39,6 +39,7 @@ def what_does_not_fit():
          "the layout reaches 0 to 1023 on axis 'F' of psum, which has 0 to 511"),
         ("f32[256,512] S[(256,512):(512@F,1@F)] S(1)",
          "the layout takes 524288 bytes on axis 'F' of sbuf, whose partitions have 196608"),
+        ("f32[256,512] S[(256,512):(512,-1)]", "the layout reaches back to -511 on axis 'm' of hbm, which begins at 0"),
     ]
     for layout, message in rows:
         expect(["dma", ROWS, layout, "-m", "trainium2"], code=1, out="", err=f"destination:1:1: error: {message}\n{layout}\n^\n")

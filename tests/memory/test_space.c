@@ -220,7 +220,7 @@ static const struct {
      0,
      {0}},
     {"s8[8] S[8:1@G]", NULL, 0, {0, 32}},
-    {"f32[2] S[2:-1@E]", "the layout reaches -1 to 0 on axis 'E' of pe, which has 0 to 1023", 0, {0}},
+    {"f32[2] S[2:-1@E]", "the layout reaches back to -1 on axis 'E' of pe, which begins at 0", 0, {0}},
     {"f32[2] S[2:1@Q]", "pe has no axis 'Q'", 0, {0}},
     {"s8[65] S[65:1@H]", NULL, 0, {0, 8}},
 };
