@@ -167,11 +167,12 @@ static bool begin(ts_error *err, ts_sweep_store *store) {
            make_tables(err, store) && widen_table(err, store) && prepare_all(err, store);
 }
 
-/* What is no database at all: short files SQLite would take as new ones. */
+/* What is no database at all: short files SQLite would take as new ones, no name as one that is not kept. */
 static bool check_beginning(ts_error *err, const ts_sweep_store *store) {
     static const char magic[] = "SQLite format 3";
     char begin[sizeof magic] = "";
     uint64_t bytes;
+    if (!*store->path) return ts_error_set(err, TS_ERROR_INPUT, "a database has no name");
     if (!ts_file_size(NULL, store->path, &bytes) || bytes == 0) return true;
     bool read =
         ts_file_read_part(NULL, store->path, 0, bytes < sizeof magic ? (size_t)bytes : sizeof magic, begin);

@@ -334,6 +334,8 @@ def files_that_are_no_database():
     expect(["sweep", path, "--db", HERE], 1, "", None)
     expect(["sweep", "--merge", HERE / "new.db", HERE / "nothing.db"], 1, "", f"tilesim: error: cannot open '{HERE}/nothing.db': unable to open database file\n")
     expect(["sweep", study(GRID), "--db", db := HERE / "good.db"])
+    for words in ([path, "--db", ""], ["--merge", "", db], ["--diff", db, ""]):  # SQLite takes it as one that is not kept
+        expect(["sweep", *words], 1, "", "tilesim: error: a database has no name\n")
     (HERE / "junk.db").write_text("junk" * 999)
     expect(["sweep", "--merge", HERE / "new.db", db, HERE / "junk.db"], 1, "",
            f"tilesim: error: '{HERE}/junk.db' is no database of tilesim sweep\n")
