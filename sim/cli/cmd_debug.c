@@ -194,11 +194,13 @@ static bool find_name(ts_error *err, const debugger *d, ts_name *found, size_t *
         *length = strcspn(name, "[ \t");
         *found = ts_session_name(d->session, name, *length);
     }
-    bool known = found->kind != TS_NAME_NONE && !(found->kind == TS_NAME_SEMAPHORE && name[*length] == '[');
-    if (known) return true;
+    if (found->kind == TS_NAME_SEMAPHORE && name[*length] == '[')
+        return complain(err, d, 1, "a number of the semaphores of that name");
+    if (found->kind != TS_NAME_NONE) return true;
     const ts_code *code = &ts_session_program(d->session)->code;
-    complain(err, d, 1,
-             "a register (v3, m0, s1) or a name of the program: of one, a tensor, a parameter, a semaphore");
+    complain(
+        err, d, 1,
+        "a register (v3, m0, s1), or the program's name of one, of a tensor, a parameter or a semaphore");
     if (code->tensor_count > 0) {
         ts_error_hint(err,
                       ts_text_nearest(ts_arena_copy_text(d->scratch, name, *length), &code->tensors[0].name,

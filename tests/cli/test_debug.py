@@ -162,8 +162,9 @@ def wrong_commands():
             ("print", "command 1:1:6: error: expected a register (v3, m0, s1), a slice of a tensor (x[0:8, 0:4]) or another "
                       "name\n"
                       "print\n     ^\n"),
-            ("print v99", "command 1:1:7: error: expected a register (v3, m0, s1) or a name of the program: of one, a tensor, a "
-                          "parameter, a semaphore\n"
+            ("print in[1]", "command 1:1:7: error: expected a number of the semaphores of that name\nprint in[1]\n      ^\n"),
+            ("print v99", "command 1:1:7: error: expected a register (v3, m0, s1), or the program's name of one, of a tensor, a "
+                          "parameter or a semaphore\n"
                           "print v99\n      ^\n"),
             ("print v3[0,1]", "command 1:1:9: error: found '[', expected the end\nprint v3[0,1]\n        ^\n"),
             ("print in 1", "command 1:1:10: error: found '1', expected the end\nprint in 1\n         ^\n"),
