@@ -244,6 +244,7 @@ void ts_chip_count(const ts_chip *chip, ts_chip_counters *counters) {
         ts_core_count(chip->cores[i].core, &counters->cores[i]);
         counters->cycles = ts_max(counters->cycles, counters->cores[i].cycles);
     }
+    counters->elapsed_cycles = ts_max(counters->elapsed_cycles, counters->cycles);
     traffic_count(chip->traffic, &counters->hbm, &counters->recalled);
     ts_hbm_stats_balance(&counters->hbm);
     counters->estimated = ts_chip_is_estimated(chip);

@@ -61,7 +61,8 @@ typedef struct {
 } ts_chip_observer;
 
 typedef struct {
-    int64_t cycles; /* until the last core halted */
+    int64_t cycles;         /* until the last core halted; */
+    int64_t elapsed_cycles; /* and no transfer was under way: what bytes and energy are of */
     int core_count;
     ts_core_counters cores[TS_CHIP_CORES];
     ts_hbm_stats hbm;

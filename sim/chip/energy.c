@@ -29,7 +29,7 @@ void ts_energy_add_transfers(const ts_machine *machine, int64_t moved_bytes, int
 
 void ts_energy_of_chip(const ts_machine *machine, const ts_chip_counters *c, ts_energy *energy) {
     int64_t moved = c->src_bytes + c->dst_bytes, vregs = 0, bundles = 0, flops[TS_FLOPS_COUNT] = {0};
-    ts_energy_of_hbm(machine, &c->hbm, c->cycles, energy);
+    ts_energy_of_hbm(machine, &c->hbm, c->elapsed_cycles, energy);
     for (int i = 0; i < c->core_count; i++) {
         const ts_core_counters *core = &c->cores[i];
         bundles += core->bundles;

@@ -271,6 +271,7 @@ bool chip_complete(ts_error *err, ts_chip *chip, int64_t cycle) {
     add_result(chip, &result, t);
     t->done_cycle = cycle;
     tell_done(chip, t, &result);
+    chip->counters.elapsed_cycles = cycle;
     if (traffic_under_way(chip->traffic) == 0) {
         chip->counters.dma_busy_cycles += cycle - chip->busy_since;
         chip->busy_since = -1;

@@ -29,8 +29,7 @@ const char *ts_report_stall_unit(int stall) {
 }
 
 static double gb_per_second(const ts_run_request *request, const ts_run_result *result, int64_t bytes) {
-    double microseconds =
-        ts_machine_microseconds(request->machine, result->counters.values[TS_COUNTER_CYCLES]);
+    double microseconds = ts_machine_microseconds(request->machine, result->chip.elapsed_cycles);
     return microseconds > 0 ? (double)bytes / microseconds / 1000.0 : 0;
 }
 
@@ -253,10 +252,11 @@ static void add_slots(ts_text *out, const ts_run_request *request, const ts_run_
     ts_text_add_char(out, '\n');
 }
 
-static void add_transfers(ts_text *out, const int64_t *v) {
+static void add_transfers(ts_text *out, const ts_run_result *result) {
+    const int64_t *v = result->counters.values;
     ts_text_add(out, "DMA        %s, under way in %.1f %% of the cycles\n",
                 ts_text_counted(out->arena, v[TS_COUNTER_TRANSFERS], "transfer"),
-                ts_percent(v[TS_COUNTER_DMA_BUSY_CYCLES], v[TS_COUNTER_CYCLES]));
+                ts_percent(v[TS_COUNTER_DMA_BUSY_CYCLES], result->chip.elapsed_cycles));
     if (v[TS_COUNTER_LEAST_TRANSFER_CYCLES] > 0) {
         ts_text_add(
             out,
@@ -276,7 +276,7 @@ static void add_traffic(ts_text *out, const ts_run_request *request, const ts_ru
     int64_t bursts =
         v[TS_COUNTER_HBM_ROW_HITS] + v[TS_COUNTER_HBM_ROW_MISSES] + v[TS_COUNTER_HBM_ROW_CONFLICTS];
     const ts_roofline *roofline = &result->roofline;
-    add_transfers(out, v);
+    add_transfers(out, result);
     ts_text_add(out, "bytes      %s useful (%.1f GB/s), ",
                 ts_text_grouped(out->arena, v[TS_COUNTER_USEFUL_BYTES]),
                 gb_per_second(request, result, v[TS_COUNTER_USEFUL_BYTES]));
@@ -328,7 +328,7 @@ void ts_report_run(const ts_run_request *request, const ts_run_result *result, t
     ts_text_wrap(&traffic, TS_TEXT_COLUMNS);
     ts_text_add_bytes(out, traffic.bytes, traffic.length);
     report_energy(out, "energy     ", &result->energy,
-                  ts_machine_microseconds(request->machine, result->counters.values[TS_COUNTER_CYCLES]));
+                  ts_machine_microseconds(request->machine, result->chip.elapsed_cycles));
     report_roofline(result, out);
 }
 

@@ -59,7 +59,7 @@ static double busy_share(const ts_machine *machine, const ts_chip_counters *c, i
                 : unit == TS_SLOT_MXU ? of->mxu_busy_cycles
                                       : of->busy_cycles[unit];
     }
-    return share((double)busy, (double)c->cycles * (double)units * c->core_count);
+    return share((double)busy, (double)c->elapsed_cycles * (double)units * c->core_count);
 }
 
 /* A core that issues in most cycles is held by that only if no unit is nearly as busy: a better packed
@@ -76,7 +76,7 @@ void ts_roofline_find(const ts_machine *machine, const ts_chip_counters *c, ts_r
     *r = (ts_roofline){.hbm_bytes = c->hbm_read_bytes + c->hbm_written_bytes,
                        .hbm_peak = (double)ts_machine_hbm_rate(machine),
                        .link = -1};
-    double seconds = ts_machine_microseconds(machine, c->cycles) / 1e6;
+    double seconds = ts_machine_microseconds(machine, c->elapsed_cycles) / 1e6;
     find_flops(machine, c, TS_FLOPS_MXU, r);
     find_flops(machine, c, TS_FLOPS_VPU, r);
     r->rate = share((double)r->flops, seconds);
@@ -91,7 +91,7 @@ void ts_roofline_find(const ts_machine *machine, const ts_chip_counters *c, ts_r
     r->busy[TS_UNIT_HBM] = share(r->hbm_rate, r->hbm_peak);
     r->busiest = busiest_unit(r->busy);
     double most = r->busy[r->busiest];
-    r->least_cycles = (int64_t)llround(most * (double)c->cycles);
+    r->least_cycles = (int64_t)llround(most * (double)c->elapsed_cycles);
     r->bound = most * 100 < TS_BOUND_LEAST_PERCENT ? TS_BOUND_LATENCY
                : r->busiest == TS_UNIT_HBM         ? TS_BOUND_MEMORY
                                                    : TS_BOUND_COMPUTE;

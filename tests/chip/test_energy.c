@@ -17,7 +17,7 @@ static void expect_picojoules(double joules, double expected) {
 
 /* Powers of ten tell the counts of one from those of another. */
 static const ts_chip_counters counters = {
-    .cycles = 15,
+    .elapsed_cycles = 15,
     .core_count = 2,
     .cores = {{.bundles = 2,
                .instructions = {[TS_SLOT_VALU] = 9, [TS_SLOT_VLD] = 1, [TS_SLOT_VST] = 2},

@@ -131,6 +131,17 @@ def cycles_are_golden():
 
 
 @test
+def rates_of_transfers_that_nobody_waits_for():
+    """They are of the time in which the bytes move, not of the two cycles that the program takes."""
+    path = program(".tensor x hbm f32[8192,512]{1,0:T(8,128)} in zeros\n.tensor y vmem f32[8192,512]{1,0:T(8,128)}\n"
+                   ".sem s\ndma y <- x, s\nhalt\n", "unfinished.tsim")
+    out, text = json.loads(run("run", path, "--json")[1]), run("run", path)[1]
+    busy, watts = out["roofline"]["busy_percent"]["hbm"], float(re.search(r"uJ, ([0-9.]+) W", text)[1])
+    assert out["cycles"] == 2 and 80 < busy < 100 and out["gb_per_s"] < 819.2 and watts < 50, (busy, out["gb_per_s"], watts)
+    assert re.search(r"under way in (9\d\.\d|100\.0) % of the cycles", text) and "the run took 1." in text, text
+
+
+@test
 def update_rewrites_one_line():
     path = program("delay 10\n", "u.tsim")
     cycles = path.with_suffix(".cycles")

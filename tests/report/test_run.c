@@ -64,6 +64,7 @@ static void begin(void) {
     v[TS_COUNTER_HBM_ROW_MISSES] = 30;
     v[TS_COUNTER_HBM_ROW_CONFLICTS] = 10;
     result->chip.core_count = 2;
+    result->chip.elapsed_cycles = v[TS_COUNTER_CYCLES];
     for (int i = 0; i < 2; i++) {
         ts_core_counters *core = &result->chip.cores[i];
         *core = (ts_core_counters){.cycles = 2000, .bundles = 500 * (i + 1)};

@@ -15,7 +15,7 @@ static const ts_machine *machine_of(ts_arena *arena, const char *name) {
 }
 
 static ts_chip_counters counters(int cores, int64_t cycles) {
-    ts_chip_counters c = {.cycles = cycles, .core_count = cores};
+    ts_chip_counters c = {.cycles = cycles, .elapsed_cycles = cycles, .core_count = cores};
     for (int i = 0; i < cores; i++) c.cores[i].cycles = cycles;
     return c;
 }
