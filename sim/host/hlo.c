@@ -16,6 +16,7 @@ struct ts_hlo_reader {
     size_t held_length, held_capacity;
     size_t held_more;      /* bytes of it that are not in `held` */
     char tail[TAIL_BYTES]; /* the last of these, where their number says, modulo its size */
+    bool is_shortened;     /* the line that is looked at: what it leaves open is not known */
     char *joined;          /* an instruction that goes on */
     size_t joined_length, joined_capacity;
     int64_t joined_line;
@@ -65,8 +66,8 @@ static void give(ts_hlo_reader *r, ts_hlo_instruction *i, int64_t line) {
     if (r->events->instruction) r->events->instruction(r->events->self, i);
 }
 
-/* A constant's values may go over many lines, none of which matters. */
-static bool is_literal(const ts_hlo_instruction *i) { return ts_span_is(i->opcode, "constant"); }
+/* A constant's values may go over many lines, none of which matters; its attributes are as any. */
+static bool is_literal(const ts_hlo_instruction *i) { return i->cut && ts_span_is(i->opcode, "constant"); }
 
 static void begin_literal(ts_hlo_reader *r, ts_hlo_instruction *i) {
     i->cut = false;
@@ -111,15 +112,18 @@ static void give_joined(ts_hlo_reader *r) {
     give(r, &i, r->joined_line);
 }
 
+/* ", name=value", or axes of "replica_groups=mesh['x'=2] {'x'}". */
+static bool begins_rest(char first) { return first == ',' || first == '{'; }
+
 /* May the next line go on with an instruction that could end here? */
 static bool may_go_on(const ts_hlo_reader *r, const ts_hlo_instruction *i) {
-    return r->next == ',' || r->next == '\0' || lacks_calls(i);
+    return begins_rest(r->next) || r->next == '\0' || lacks_calls(i);
 }
 
-/* ", name=value", or where attributes are lacking "name=value", not "name = ..". */
+/* Where attributes are lacking also "name=value", not "name = ..". */
 static bool continues(const ts_hlo_reader *r, const char *at, const char *end) {
     const char *word = at;
-    if (at < end && *at == ',') return true;
+    if (at < end && begins_rest(*at)) return true;
     if (!r->joined_lacks) return false;
     while (word < end && (hlo_is_word(*word) || *word == '-')) word++;
     return word > at && end - word > 1 && *word == '=' && !hlo_is_space(word[1]);
@@ -358,8 +362,8 @@ static void take_fresh(ts_hlo_reader *r, const char *at, const char *end) {
     if (found == HLO_NOT_ONE) return take_other(r, r->counts.lines, at, end);
     r->in_table = false;
     bool goes = found == HLO_ENDS_EARLY ? !is_literal(&i) : may_go_on(r, &i);
-    if (goes) return hold(r, found, &i, at, end);
-    if (found == HLO_ENDS_EARLY) begin_literal(r, &i);
+    if (goes && !r->is_shortened) return hold(r, found, &i, at, end);
+    if (found == HLO_ENDS_EARLY && is_literal(&i)) begin_literal(r, &i);
     give(r, &i, r->counts.lines);
 }
 
@@ -386,13 +390,31 @@ static bool in_braces(const ts_hlo_reader *r) { return count_open(r, '{', '}') >
 /* Do the joined lines end in braces of an attribute that are open, and not in operands that were cut? */
 static bool in_attribute(const ts_hlo_reader *r) { return in_braces(r) && count_open(r, '(', ')') <= 0; }
 
+/* Is a quote of the joined lines open? */
+static bool in_quote(const ts_hlo_reader *r) {
+    bool open = false;
+    for (size_t i = 0; i < r->joined_length; i++)
+        if (r->joined[i] == '\\')
+            i++;
+        else if (r->joined[i] == '"')
+            open = !open;
+    return open;
+}
+
+/* Does a line end an instruction that lacks something? "}" alone ends a computation where operands were cut, "}," does
+ * not. A quote that is cut off is none that goes on. */
+static bool ends_joined(const ts_hlo_reader *r, const char *at, const char *end) {
+    bool comma = end - at > 1 && at[1] == ',', closes = at < end && *at == '}';
+    if (in_quote(r)) return is_beginning(at, end) || !memchr(at, '"', (size_t)(end - at));
+    return is_beginning(at, end) && !(closes && (comma ? in_braces(r) : in_attribute(r)));
+}
+
 /* Reads what the joined lines are by now, and gives it away unless more may come. */
 static void read_joined(ts_hlo_reader *r) {
     ts_hlo_instruction i;
     const char *all = r->joined, *all_end = all + r->joined_length;
     hlo_answer found = hlo_read_instruction(all, all_end, &i);
     if (found == HLO_NOT_ONE) found = hlo_read_labelled(all, all_end, &i);
-    if (found == HLO_WHOLE && !is_literal(&i) && in_attribute(r)) found = HLO_ENDS_EARLY;
     r->joined_whole = found == HLO_WHOLE;
     r->joined_lacks = lacks_calls(&i);
     if (found == HLO_WHOLE && may_go_on(r, &i)) return;
@@ -413,10 +435,7 @@ static bool take_rest(ts_hlo_reader *r, const char *at, const char *end) {
     }
     if (r->joined_lines == 0) return false;
     size_t length = (size_t)(end - at);
-    /* "}" alone ends a computation where operands were cut, "}," does not. */
-    bool comma = length > 1 && at[1] == ',',
-         closes = length > 0 && at[0] == '}' && (comma ? in_braces(r) : in_attribute(r));
-    bool ends = r->joined_whole ? !continues(r, at, end) : is_beginning(at, end) && !closes;
+    bool ends = r->joined_whole ? !continues(r, at, end) : ends_joined(r, at, end);
     if (ends || r->joined_lines == TS_HLO_JOINED_LINES || r->joined_length + 1 + length > TS_HLO_LINE_BYTES) {
         give_joined(r);
         return false;
@@ -525,10 +544,12 @@ static void keep(ts_hlo_reader *r, const char *bytes, size_t length) {
 
 static void take_held(ts_hlo_reader *r) {
     size_t length = r->held_length;
-    r->counts.long_lines += r->held_more > 0;
-    if (r->held_more > 0) join_tail(r);
+    r->is_shortened = r->held_more > 0;
+    r->counts.long_lines += r->is_shortened;
+    if (r->is_shortened) join_tail(r);
     r->held_length = r->held_more = 0;
     take_line(r, r->held, length);
+    r->is_shortened = false;
 }
 
 void ts_hlo_feed(ts_hlo_reader *r, const char *bytes, size_t length) {

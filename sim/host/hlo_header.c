@@ -6,17 +6,8 @@
 
 #include "hlo_private.h"
 
-static int64_t depth_of(const char *at, const char *end) {
-    int64_t depth = 0;
-    while (at < end) {
-        depth += (*at == '(' || *at == '{') - (*at == ')' || *at == '}');
-        at = *at == '"' ? hlo_quote_end(at, end) : at + 1;
-    }
-    return depth;
-}
-
 void hlo_header_begin(hlo_header *header, const char *at, const char *end) {
-    *header = (hlo_header){.here = true, .depth = depth_of(at, end)};
+    *header = (hlo_header){.here = true, .depth = hlo_depth_of(at, end)};
 }
 
 /* A quote alone, or with the comma behind it. */
@@ -46,7 +37,7 @@ bool hlo_header_goes_on(hlo_header *header, const char *at, const char *end) {
     header->here = at < end && (header->depth > 0 ? is_row(at, end) : is_attribute(at, end));
     if (!header->here) return false;
     header->quoted = is_quote(at, end);
-    if (!header->quoted) header->depth += depth_of(at, end);
+    if (!header->quoted) header->depth += hlo_depth_of(at, end);
     return true;
 }
 
@@ -63,7 +54,7 @@ static bool begins_parameters(const char *at, const char *end, bool marked) {
 
 static void add_row(hlo_signature *signature, const char *at, const char *end) {
     size_t length = (size_t)(end - at);
-    signature->depth += depth_of(at, end);
+    signature->depth += hlo_depth_of(at, end);
     signature->opened = signature->opened || memchr(at, '(', length) != NULL;
     signature->arrow = signature->arrow || memmem(at, length, "->", 2) != NULL;
 }

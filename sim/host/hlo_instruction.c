@@ -12,16 +12,18 @@ static bool says_more(const char *at, const char *end) {
 
 int64_t hlo_depth_of(const char *at, const char *end) {
     int64_t depth = 0;
-    for (; at < end; at++) depth += (*at == '(' || *at == '{') - (*at == ')' || *at == '}');
+    while (at < end) {
+        depth += (*at == '(' || *at == '{') - (*at == ')' || *at == '}');
+        at = *at == '"' ? hlo_quote_end(at, end) : at + 1;
+    }
     return depth;
 }
 
 /* Attributes that the next line continues: behind a comma or "=", or in brackets that are open at the end of
  * the line. */
 static bool goes_on(const char *attributes, const char *end) {
-    if (attributes == end) return false;
-    bool may = end[-1] != '\0' && strchr("{}()", end[-1]) != NULL;
-    return end[-1] == ',' || end[-1] == '=' || (may && hlo_depth_of(attributes, end) > 0);
+    if (attributes == end || says_more(attributes, end)) return false;
+    return end[-1] == ',' || end[-1] == '=' || hlo_depth_of(attributes, end) > 0;
 }
 
 /* opcode "(" operands ")" attributes, at `at`. */

@@ -42,7 +42,7 @@ const char *hlo_skip_quotes(const char *line, const char *end, int most, int *ma
 const char *hlo_skip_stamp(const char *line, const char *end);
 /* [ROOT] name = alone, of a computation. */
 bool hlo_is_left_side(const char *at, const char *end);
-/* Brackets that are open at the end. */
+/* Brackets outside quotes that are open at the end. */
 int64_t hlo_depth_of(const char *at, const char *end);
 
 /* ---- The header of a module (hlo_header.c) ---- */

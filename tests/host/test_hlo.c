@@ -264,6 +264,24 @@ static const row rows[] = {
      "7 <a> <f32[]> <negate> <%b>\n"},
     {"%a = f32[] negate(%b),\n  metadata={op_name=\"x\"}\n",
      "1 <a> <f32[]> <negate> <%b> +<, metadata={op_name=\"x\"}>\n"},
+    /* Broken between words of an attribute, and in its quote; one that is cut off there goes on with nothing. */
+    {"%a = f32[] negate(%b), metadata={op_name=\"x\"\n  stack_frame_id=2}, y={z\n  q=1}\n"
+     "%c = f32[] negate(%a), metadata={op_name=\"x (\n  y\" line=2\n}\n",
+     "1 <a> <f32[]> <negate> <%b> +<, metadata={op_name=\"x\" stack_frame_id=2}, y={z q=1}>\n"
+     "4 <c> <f32[]> <negate> <%a> +<, metadata={op_name=\"x ( y\" line=2 }>\n"},
+    {"%e {\n%a = f32[] negate(%b), metadata={op_name=\"x\n}\n%f {\n%c = f32[] negate(%a), "
+     "metadata={op_name=\"\\\"x\nwords\n",
+     "1 computation <e>\n2 <a> <f32[]> <negate> <%b> +<, metadata={op_name=\"x>\nend\n4 computation <f>\n"
+     "5 <c> <f32[]> <negate> <%a> +<, metadata={op_name=\"\\\"x>\n6 message <words>\nend\n"},
+    {"%a = f32[] negate(%b), metadata={op_name=\"x...\nwords\n",
+     "1 <a> <f32[]> <negate> <%b> +<, metadata={op_name=\"x...>\n2 message <words>\n"},
+    {"%a = f32[4] all-reduce(%b), replica_groups=mesh['x'=2]\n  {'x'}, x=y\n",
+     "1 <a> <f32[4]> <all-reduce> <%b> +<, replica_groups=mesh['x'=2] {'x'}, x=y>\n"},
+    /* The attributes of a constant. */
+    {"%e {\nROOT %a = s32[] constant(1),\n  metadata={op_name=\"x\"}\n}\n%f {\n%a = s32[2] "
+     "constant({1,\n2}), metadata={op_name=\"x\"\nline=2}\n}\n",
+     "1 computation <e>\n2 root <a> <s32[]> <constant> <1> +<, metadata={op_name=\"x\"}>\nend\n"
+     "5 computation <f>\n6 <a> <s32[2]> <constant> <{1,>\nend\n"},
     {"%a = f32[4] call(%b, %c),\n    to_apply=%d, x={\n  {0}: (0, {1})\n  }, y=1\n}\n",
      "1 <a> <f32[4]> <call> <%b, %c> +<, to_apply=%d, x={ {0}: (0, {1}) }, y=1>\n"},
     {"%a = f32[4] call(%b), to_apply=%d, backend_config={\n    \"k\":{\n      n:1\n    }\n}\n}\n}\n",
