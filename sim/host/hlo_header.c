@@ -22,11 +22,17 @@ static bool is_attribute(const char *at, const char *end) {
     return (*at == ',' && end - at == 1) || (word > at && end - word > 1 && *word == '=' && word[1] != ' ');
 }
 
+/* "name = ", but for "xla.sdy.meshes={mesh = #sdy.mesh<..>}" of an attribute. */
+static bool assigns(const char *at, const char *end) {
+    while ((at = memmem(at, (size_t)(end - at), " = ", 3)) != NULL)
+        if ((at += 3) == end || *at != '#') return true;
+    return false;
+}
+
 /* In brackets that are open; a line that begins something of its own says that the header was cut. */
 static bool is_row(const char *at, const char *end) {
-    bool opens = end[-1] == '{' && hlo_is_word(*at);
-    return *at != '%' && !opens && !memmem(at, (size_t)(end - at), " = ", 3) &&
-           !hlo_begins(at, end, "HloModule");
+    bool opens = end[-1] == '{' && hlo_is_word(*at) && end[-2] != '=' && end[-2] != '{';
+    return *at != '%' && !opens && !assigns(at, end) && !hlo_begins(at, end, "HloModule");
 }
 
 bool hlo_header_goes_on(hlo_header *header, const char *at, const char *end) {

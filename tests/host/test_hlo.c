@@ -321,6 +321,10 @@ static const row rows[] = {
      "is_scheduled=true\n\nf32[3]\n",
      "1 module <m> < entry_computation_layout={( f32[2]{0}, (s32[]) )->f32[2]{0}}, is_scheduled=true>\n7 "
      "message <f32[3]>\n"},
+    {"HloModule m, x={(f32[2]{0},\n  s32[])}, y={z={\n  mesh = #sdy.mesh<[\"x\"=2]>, b = #b<>}}\nENTRY %f "
+     "{\n}\n",
+     "1 module <m> < x={(f32[2]{0}, s32[])}, y={z={ mesh = #sdy.mesh<[\"x\"=2]>, b = #b<>}}>\n4 entry "
+     "<f>\nend\n"},
     /* What is no attribute behind it. */
     {"HloModule a\nx\nHloModule b\n, x\nHloModule c\n=x\nHloModule d\nx=\nHloModule e\nx= y\nHloModule f\nxy "
      "z\nHloModule g\nx=y\n",
