@@ -147,9 +147,9 @@ static void begin_computation(ts_hlo_reader *r, ts_span name, bool entry) {
     if (r->events->computation) r->events->computation(r->events->self, line, name, entry);
 }
 
-/* [ENTRY] [%]name [(parameters) -> result] { */
+/* [ENTRY] [%]name [(parameters) -> result] {, but for "module {" of StableHLO. */
 static bool is_computation(ts_hlo_reader *r, const char *at, const char *end) {
-    if (end[-1] != '{') return false;
+    if (end[-1] != '{' || hlo_begins(at, end, "module {")) return false;
     bool entry = end - at > 6 && memcmp(at, "ENTRY", 5) == 0 && hlo_is_space(at[5]);
     if (entry) at = hlo_skip_space(at + 5, end);
     if (*at == '%') at++;

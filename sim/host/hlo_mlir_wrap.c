@@ -65,19 +65,35 @@ static bool is_return(const char *at, const char *end, bool *alone) {
     return *alone = false;
 }
 
-/* A comma, "=", ":" or "->" at its end: there is more. */
+/* A comma, "=", ":", "->" or "applies" at its end: there is more. */
 static bool dangles(const char *at, const char *end) {
+    static const char applies[] = " applies"; /* "stablehlo.add across .." of a reduction */
     char last = end[-1];
+    size_t length = sizeof applies - 1;
+    if (last == 's' && (size_t)(end - at) > length && memcmp(end - length, applies, length) == 0) return true;
     return last == ',' || last == '=' || last == ':' || (last == '>' && end - at > 1 && end[-2] == '-');
 }
 
-/* May a line that begins so go on with this one, whose brackets are closed? */
+/* A mesh of Shardy's, which has no types. */
+static bool is_mesh(const char *at, const char *end) { return hlo_begins(at, end, "sdy.mesh "); }
+
+/* May a line that begins so go on with this one, whose brackets are closed? An operation without its types goes on with
+ * any; 'l': of "loc(..)". */
 static bool may_follow(const char *at, const char *end, bool typed, char next) {
     bool alone;
-    if (next == ':' || next == ',' || next == '-') return true;
-    if (is_function(at, end)) return next == '{';
+    if (next == ':' || next == ',' || next == '-' || next == 'l') return true;
+    if (is_function(at, end) || is_mesh(at, end)) return next == '{';
     if (is_return(at, end, &alone)) return alone && next == '%';
-    return *at == '%' && !typed && (next == '%' || next == '{' || next == '<');
+    return *at == '%' && !typed && next != '\n' && next != '}' && next != '^' && next != '#';
+}
+
+/* "stablehlo.send ..", "\"mhlo.send\"(..": an operation without results, or "cond {" and the like. */
+static bool is_statement(const char *at, const char *end) {
+    const char *word = at += *at == '"', *dot = NULL;
+    for (; word < end && (hlo_is_word(*word) || *word == '.'); word++)
+        if (*word == '.') dot = word;
+    if (dot == NULL) return word + 2 == end && hlo_begins(word, end, " {");
+    return dot > at && word < end && !ts_is_digit(*at) && *word != '=';
 }
 
 /* "{" at its end: of what follows it has a region, or attributes. */
@@ -92,7 +108,8 @@ static bool opens_region(const char *at, const char *end) {
 
 bool hlo_mlir_is_broken(const char *at, const char *end, char next) {
     bool alone, block = *at == '^';
-    if (!block && !is_operation(at, end) && !is_function(at, end) && !is_return(at, end, &alone))
+    if (!block && !is_operation(at, end) && !is_function(at, end) && !is_return(at, end, &alone) &&
+        !is_mesh(at, end))
         return false;
     if (opens_region(at, end) || (end - at > 2 && hlo_begins(end - 3, end, "..."))) return false;
     open_ends o = scan(at, end);
@@ -110,6 +127,7 @@ bool hlo_mlir_continues(ts_span held, const char *at, const char *end) {
     if (!loop && is_operation(at, end)) return false;
     if (*at == '}') return o.braces > 0;
     if (o.depth > 0 || (dangles(held.text, held.text + held.length) && *held.text != '^')) return true;
-    return (*at != '-' || hlo_begins(at, end, "->")) &&
-           may_follow(held.text, held.text + held.length, o.typed, *at);
+    if ((*at == '-' && !hlo_begins(at, end, "->")) || (*at == 'l' && o.typed && !hlo_begins(at, end, "loc(")))
+        return false;
+    return !is_statement(at, end) && may_follow(held.text, held.text + held.length, o.typed, *at);
 }

@@ -108,6 +108,24 @@ static const row rows[] = {
      "18 cut <5> <add>\n"
      "19 message <note>\n"
      "end\n"},
+    /* An operation has its types, whatever its next line begins with; what begins an own line has not. */
+    {"module {\nsdy.mesh @m = <[\"x\"=2]>\n  {a = 1}\nfunc.func @f(%a: tensor<2x8xf32>) {\n"
+     "%0:2 = \"stablehlo.sort\"(%a, %a)\n  <{b = 1}>\n  ({\n^bb0(%x: tensor<f32>, %y: tensor<f32>):\n"
+     "%1 = stablehlo.add %x, %y : tensor<f32>\n}) : (tensor<2x8xf32>, tensor<2x8xf32>) -> "
+     "(tensor<2x8xf32>, tensor<2x8xf32>)\n"
+     "%2 = stablehlo.dot_general %a, %a, contracting_dims = [0]\n  x [0] : (tensor<2x8xf32>, tensor<2x8xf32>)"
+     " -> tensor<8x8xf32>\n  loc(#l)\n"
+     "%3 = stablehlo.reduce(%a init: %c) applies\n  stablehlo.add across dimensions = [0]\n"
+     "  : (tensor<2x8xf32>, tensor<f32>) -> tensor<8xf32>\nlater\n"
+     "%4 = arith.constant true\n\"stablehlo.send\"(%4)\n%5 = arith.constant true\nstablehlo.send %5\n"
+     "%6 = arith.constant true\ncond {\n}\n%7 = arith.constant true\n}\n",
+     "4 entry <f>\n4 <a> <f32[2,8]> <parameter>\n"
+     "5 <0> <(f32[2,8], f32[2,8])> <sort> <f32[2,8] %a, f32[2,8] %a>\n"
+     "11 <2> <f32[8,8]> <dot> <f32[2,8] %a, f32[2,8] %a> +<, lhs_contracting_dims={0}, "
+     "rhs_contracting_dims={0}>\n"
+     "14 <3> <f32[8]> <reduce> <f32[2,8] %a, f32[] %c> +<, dimensions={0}>\n17 message <later>\n"
+     "18 cut <4> <constant>\n20 cut <5> <constant>\n22 cut <6> <constant>\n23 condition\n24 region end\n"
+     "25 cut <7> <constant>\nend\n"},
     /* What follows a block's head is no part of it. */
     {"\"func.func\"() <{sym_name = \"f\"}> ({\n^bb0(%a: tensor<8xf32>):\n// b\nnote\n}) : () -> ()\n",
      "1 entry <f>\n2 <a> <f32[8]> <parameter>\n4 message <note>\nend\n"},
