@@ -26,6 +26,7 @@ struct ts_hlo_reader {
     char next;             /* the first byte of the next line that is no blank; '\0': not known yet */
     int64_t literal_depth; /* brackets open in a constant that goes on */
     bool in_computation, in_table;
+    int64_t row_depth; /* brackets open in the table's last row */
     hlo_header header;
     int64_t header_line;     /* of a header in `joined`, which may go on; 0: none */
     hlo_signature signature; /* of a computation's there */
@@ -202,10 +203,18 @@ static void give_header(ts_hlo_reader *r) {
     r->header_line = 0;
 }
 
+/* "1 {..", "2 \"..". */
+static bool is_row(const char *at, const char *end) {
+    const char *word = at;
+    while (word < end && ts_is_digit(*word)) word++;
+    return word > at && end - word > 1 && *word == ' ' && (word[1] == '{' || word[1] == '"');
+}
+
+/* A heading, a row, or more of one that is broken over lines. */
 static bool is_table(ts_hlo_reader *r, const char *at, const char *end) {
-    ts_span line = {at, (size_t)(end - at)};
-    if (hlo_table_of(line) >= 0) r->in_table = true;
-    if (r->in_table && !ts_is_digit(*at) && !(*at >= 'A' && *at <= 'Z')) r->in_table = false;
+    bool heads = hlo_table_of((ts_span){at, (size_t)(end - at)}) >= 0, begins = heads || is_row(at, end);
+    r->in_table = heads || (r->in_table && (begins || r->row_depth > 0));
+    r->row_depth = (begins ? 0 : r->row_depth) + hlo_depth_of(at, end);
     return r->in_table;
 }
 
@@ -497,7 +506,6 @@ static void take_line(ts_hlo_reader *r, const char *at, size_t length) {
     if (at < end && *at == '/' && is_comment(at, end)) return count(r, TS_HLO_COMMENT);
     if (take_rest(r, at, end)) return;
     if (at == end || only_marks(at, end)) {
-        r->in_table = false;
         count(r, TS_HLO_BLANK);
         if (at < end && *at == '=' && r->events->message)
             r->events->message(r->events->self, r->counts.lines, (ts_span){at, (size_t)(end - at)});

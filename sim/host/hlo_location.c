@@ -91,6 +91,25 @@ static const char *keep_text(ts_hlo_locations *p, ts_span text) {
     return ts_arena_copy_text(p->arena, text.text, text.length < MOST_NAME ? text.length : MOST_NAME);
 }
 
+static void read_number(ts_span fields, const char *name, int32_t *number) {
+    int64_t found = find_number(fields, name);
+    if (found > 0) *number = (int32_t)found;
+}
+
+/* Of the last row: those that are on this line. */
+static void read_fields(ts_hlo_locations *p, ts_span fields) {
+    const table *t = &p->tables[p->current];
+    row *last = &t->rows[t->count - 1];
+    int64_t line = find_number(fields, "line");
+    read_number(fields, "file_name_id", &last->file);
+    read_number(fields, "function_name_id", &last->function);
+    if (line > 0) last->line = line;
+    read_number(fields, "file_location_id", &last->location);
+    read_number(fields, "parent_frame_id", &last->parent);
+    /* The first has no parent: a 1 there says that parents are counted from 1. */
+    if (p->current == FRAMES && t->count == 1) p->parent_offset = last->parent == 1;
+}
+
 /* Rows come in order, from number 1. */
 static void add_row(ts_hlo_locations *p, ts_span fields) {
     table *t = &p->tables[p->current];
@@ -106,13 +125,7 @@ static void add_row(ts_hlo_locations *p, ts_span fields) {
                 keep_text(p, (ts_span){at + 1, (size_t)(end - at) - 1 - (end - at > 1 && end[-1] == '"')});
         return;
     }
-    made->file = (int32_t)find_number(fields, "file_name_id");
-    made->function = (int32_t)find_number(fields, "function_name_id");
-    made->line = find_number(fields, "line");
-    made->location = (int32_t)find_number(fields, "file_location_id");
-    made->parent = (int32_t)find_number(fields, "parent_frame_id");
-    /* The first has no parent: a 1 there says that parents are counted from 1. */
-    if (p->current == FRAMES && t->count == 1) p->parent_offset = made->parent == 1;
+    read_fields(p, fields);
 }
 
 int hlo_table_of(ts_span line) {
@@ -127,7 +140,11 @@ void ts_hlo_locations_row(ts_hlo_locations *p, ts_span line) {
     int begun = hlo_table_of(line);
     if (begun >= 0) p->current = (table_kind)begun;
     while (at < end && ts_is_digit(*at)) at++;
-    if (at == line.text || p->current == TABLES) return;
+    if (p->current == TABLES || begun >= 0) return;
+    int32_t count = p->tables[p->current].count;
+    bool goes_on = at == line.text && p->current >= LOCATIONS && count > 0 && count < TS_HLO_LOCATIONS;
+    if (goes_on) read_fields(p, line);
+    if (at == line.text) return;
     at = hlo_skip_space(at, end);
     bool braced = at < end && *at == '{';
     add_row(p, (ts_span){at + braced, (size_t)(end - at) - braced});

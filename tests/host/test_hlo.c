@@ -280,6 +280,9 @@ static const row rows[] = {
     {"FileNames\n1 \"/a/b.py\"\n\nStackFrames\n1 {file_location_id=1 parent_frame_id=1}\n\n%a = f32[] "
      "negate(%b)\n",
      "7 <a> <f32[]> <negate> <%b>\n"},
+    {"FileNames\n\n1 \"a\"\n\nFileLocations\n\n1 {file_name_id=1\n\n  line=2}\nline=3 4\nStackFrames\n1\n1 "
+     "x\n",
+     "10 message <line=3 4>\n12 message <1>\n13 message <1 x>\n"},
     {"%a = f32[] negate(%b),\n  metadata={op_name=\"x\"}\n",
      "1 <a> <f32[]> <negate> <%b> +<, metadata={op_name=\"x\"}>\n"},
     /* Broken between words of an attribute, and in its quote; one that is cut off there goes on with nothing. */

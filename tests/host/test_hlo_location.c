@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "host/hlo_location.h"
 #include "tests/support/cmocka.h"
 
@@ -90,6 +91,39 @@ static void stack_frames(void **state) {
     ts_arena_free(arena);
 }
 
+/* Each line break doubled, or each blank between fields one of its own. */
+static const char *broken(ts_arena *arena, bool fields) {
+    ts_text out = ts_text_begin(arena);
+    for (const char *c = tables; *c; c++) {
+        bool field = fields && *c == ' ' && (c[1] == 'f' || c[1] == 'l' || c[1] == 'e' || c[1] == 'p');
+        ts_text_add(&out, field ? "\n  " : *c == '\n' && !fields ? "\n\n" : "%c", *c);
+    }
+    return out.bytes;
+}
+
+static void rows_are_broken(void **state) {
+    static const char *const wanted[] = {
+        "/a b/{c}.py:26 <module>", "/a b/{c}.py:15 f", "/a b/{c}.py:15 f", "/a b/{c}.py:15 f", "none",
+        "/y/dist-packages/z.py:8 "};
+    char text[80];
+    ts_arena *arena = ts_arena_new();
+    for (int k = 0; k < 2; k++) {
+        ts_hlo_locations *places = read_tables(arena, broken(arena, k == 1));
+        for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+            snprintf(text, sizeof text, "metadata={stack_frame_id=%zu}", i + 1);
+            expect(places, text, wanted[i]);
+        }
+    }
+    /* A row that is cut, and what is no more of any. */
+    ts_hlo_locations *places =
+        read_tables(arena, "FileNames\n1 \"a\"\n2 \"b\"\nFileLocations\n1 {file_name_id=1 line=1\n2 "
+                           "{file_name_id=2\n line=2}\nline=3}\n3 {file_name_id=2 line=4}\nStackFrames\n"
+                           "1 {file_location_id=2}\n2 {file_location_id=1\n}\n");
+    expect(places, "metadata={stack_frame_id=1}", "b:2 ");
+    expect(places, "metadata={stack_frame_id=2}", "a:1 ");
+    ts_arena_free(arena);
+}
+
 /* Parents that are numbers of frames, 0 for none. */
 static void parents_from_zero(void **state) {
     ts_arena *arena = ts_arena_new();
@@ -165,8 +199,12 @@ static void bounded(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stack_frames), cmocka_unit_test(parents_from_zero), cmocka_unit_test(sources),
-        cmocka_unit_test(fields),       cmocka_unit_test(bounded),
+        cmocka_unit_test(stack_frames),
+        cmocka_unit_test(rows_are_broken),
+        cmocka_unit_test(parents_from_zero),
+        cmocka_unit_test(sources),
+        cmocka_unit_test(fields),
+        cmocka_unit_test(bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
