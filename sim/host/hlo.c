@@ -269,6 +269,14 @@ static void give_signature(ts_hlo_reader *r) {
     }
 }
 
+/* The text ends in one: its shapes are of no message. */
+static void cut_signature(ts_hlo_reader *r) {
+    if (r->signature.line == 0 || r->signature.depth <= 0) return;
+    r->signature.line = 0;
+    r->counts.unended_computations++;
+    count(r, TS_HLO_LITERAL);
+}
+
 /* True: the line goes on with one. */
 static bool take_signature(ts_hlo_reader *r, const char *at, const char *end) {
     size_t before = r->joined_length, length = (size_t)(end - at);
@@ -582,6 +590,7 @@ void ts_hlo_finish(ts_hlo_reader *r) {
     r->next = '\n';
     if (r->held_length > 0) take_held(r);
     give_header(r);
+    cut_signature(r);
     give_signature(r);
     give_held_mlir(r);
     give_joined(r);

@@ -249,6 +249,8 @@ static const row rows[] = {
     {"%g (p: f32[8],\n%a = f32[8] copy(%b)\n", "1 message <%g (p: f32[8],>\n2 <a> <f32[8]> <copy> <%b>\n"},
     {"%g (p: f32[8],\n  q: f32[8]\n\n) -> f32[8] {\n",
      "1 message <%g (p: f32[8],>\n2 message <q: f32[8]>\n4 message <) -> f32[8] {>\n"},
+    {"%g (p: f32[8],\n  q: f32[8]", ""},
+    {"%g (p: f32[8])\n", "1 message <%g (p: f32[8])>\n"},
     {"%g (p: f32[8])\nby %h\n%i\n", "1 message <%g (p: f32[8])>\n2 message <by %h>\n3 message <%i>\n"},
     {"%g (p: f32[8]) -> f32[8]\n}\n%g (p: f32[8]) -> f32[8]\nor\n",
      "1 message <%g (p: f32[8]) -> f32[8]>\n3 message <%g (p: f32[8]) -> f32[8]>\n4 message <or>\n"},
