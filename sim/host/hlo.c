@@ -103,16 +103,6 @@ static void hold(ts_hlo_reader *r, hlo_answer found, const ts_hlo_instruction *i
     r->joined_lines = 1;
 }
 
-static void give_joined(ts_hlo_reader *r) {
-    ts_hlo_instruction i;
-    if (r->joined_lines == 0) return;
-    const char *at = r->joined, *end = at + r->joined_length;
-    r->joined_lines = 0;
-    if (hlo_read_instruction(at, end, &i) == HLO_NOT_ONE && hlo_read_labelled(at, end, &i) == HLO_NOT_ONE)
-        return;
-    give(r, &i, r->joined_line);
-}
-
 /* ", name=value", or axes of "replica_groups=mesh['x'=2] {'x'}". */
 static bool begins_rest(char first) { return first == ',' || first == '{'; }
 
@@ -246,6 +236,17 @@ static void take_other(ts_hlo_reader *r, int64_t line, const char *at, const cha
     }
 }
 
+/* What is joined is all of an instruction, or none. */
+static void give_joined(ts_hlo_reader *r) {
+    ts_hlo_instruction i;
+    if (r->joined_lines == 0) return;
+    const char *at = r->joined, *end = at + r->joined_length;
+    r->joined_lines = 0;
+    if (hlo_read_instruction(at, end, &i) == HLO_NOT_ONE && hlo_read_labelled(at, end, &i) == HLO_NOT_ONE)
+        return take_other(r, r->joined_line, at, end);
+    give(r, &i, r->joined_line);
+}
+
 /* Is the line the beginning of a computation's header, whose end is on another one? */
 static bool begins_signature(ts_hlo_reader *r, const char *at, const char *end) {
     if (!hlo_opens_signature(&r->signature, at, end)) return false;
@@ -372,7 +373,7 @@ static void take_fresh(ts_hlo_reader *r, const char *at, const char *end) {
     if (found == HLO_NOT_ONE && (is_module(r, at, end) || is_computation(r, at, end))) return;
     if (found == HLO_NOT_ONE && is_table(r, at, end)) return take_table(r, at, end);
     if (found == HLO_NOT_ONE && take_mlir(r, at, end)) return;
-    if (found == HLO_NOT_ONE && r->in_computation && hlo_is_left_side(at, end))
+    if (found == HLO_NOT_ONE && r->in_computation && hlo_is_left_side(at, end, r->next))
         return hold(r, HLO_ENDS_EARLY, &i, at, end);
     if (found == HLO_NOT_ONE) found = hlo_read_labelled(at, end, &i);
     if (found == HLO_NOT_ONE && begins_signature(r, at, end)) return;
@@ -418,9 +419,14 @@ static bool in_quote(const ts_hlo_reader *r) {
     return open;
 }
 
+/* Is a name all that is joined, or "ROOT"? */
+static bool lacks_equals(const ts_hlo_reader *r) { return memchr(r->joined, '=', r->joined_length) == NULL; }
+
 /* Does a line end an instruction that lacks something? "}" alone ends a computation where operands were cut, "}," does
  * not. A quote that is cut off is none that goes on. */
 static bool ends_joined(const ts_hlo_reader *r, const char *at, const char *end) {
+    bool root = ts_span_is((ts_span){r->joined, r->joined_length}, "ROOT");
+    if (lacks_equals(r)) return at == end || (root ? *at == '}' : *at != '=');
     bool comma = end - at > 1 && at[1] == ',', closes = at < end && *at == '}';
     if (in_quote(r)) return is_beginning(at, end) || !memchr(at, '"', (size_t)(end - at));
     return is_beginning(at, end) && !(closes && (comma ? in_braces(r) : in_attribute(r)));
@@ -430,6 +436,7 @@ static bool ends_joined(const ts_hlo_reader *r, const char *at, const char *end)
 static void read_joined(ts_hlo_reader *r) {
     ts_hlo_instruction i;
     const char *all = r->joined, *all_end = all + r->joined_length;
+    if (lacks_equals(r)) return;
     hlo_answer found = hlo_read_instruction(all, all_end, &i);
     if (found == HLO_NOT_ONE) found = hlo_read_labelled(all, all_end, &i);
     r->joined_whole = found == HLO_WHOLE;
@@ -438,7 +445,8 @@ static void read_joined(ts_hlo_reader *r) {
     if (found == HLO_ENDS_EARLY && !is_literal(&i)) return;
     if (found == HLO_ENDS_EARLY) begin_literal(r, &i);
     r->joined_lines = 0;
-    if (found != HLO_NOT_ONE) give(r, &i, r->joined_line);
+    if (found == HLO_NOT_ONE) return take_other(r, r->joined_line, all, all_end);
+    give(r, &i, r->joined_line);
 }
 
 /* True: the line went on with what came before. */

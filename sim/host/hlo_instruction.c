@@ -70,11 +70,14 @@ static const char *read_left_side(const char *at, const char *end, ts_hlo_instru
     return i->name.length == 0 || at >= end || *at != '=' ? NULL : hlo_skip_space(at + 1, end);
 }
 
-bool hlo_is_left_side(const char *at, const char *end) {
+bool hlo_is_left_side(const char *at, const char *end, char next) {
     ts_hlo_instruction i = {0};
     bool marked;
     const char *right = read_left_side(at, end, &i, &marked);
-    return right != NULL && right == end;
+    if (right) return right == end;
+    if (ts_span_is((ts_span){at, (size_t)(end - at)}, "ROOT")) return true;
+    bool alone = i.name.length > 0 && i.name.text + i.name.length == end;
+    return alone && (next == '=' || (next == '\0' && (marked || i.root)));
 }
 
 hlo_answer hlo_read_instruction(const char *at, const char *end, ts_hlo_instruction *i) {

@@ -40,8 +40,8 @@ hlo_answer hlo_read_labelled(const char *at, const char *end, ts_hlo_instruction
 const char *hlo_skip_quotes(const char *line, const char *end, int most, int *marks);
 /* Behind what logs write before each line, "I0320 03:59:34.7 855 compiler.cc:2163] " or "E   ". */
 const char *hlo_skip_stamp(const char *line, const char *end);
-/* [ROOT] name = alone, of a computation. */
-bool hlo_is_left_side(const char *at, const char *end);
+/* [ROOT] name = alone, of a computation, or less of it; `next` is the first byte of the next line, '\0': not known. */
+bool hlo_is_left_side(const char *at, const char *end, char next);
 /* Brackets outside quotes that are open at the end. */
 int64_t hlo_depth_of(const char *at, const char *end);
 

@@ -332,6 +332,12 @@ static const row rows[] = {
     /* A name alone goes on within a computation. */
     {"c {\n  ROOT a =\n    f32[2] negate(b)\n}\na =\n",
      "1 computation <c>\n2 root <a> <f32[2]> <negate> <b>\nend\n5 message <a =>\n"},
+    {"c {\n  ROOT\n  %a\n  =\n  f32[2] negate(b)\n%d\n= f32[2] negate(b)\n}\n",
+     "1 computation <c>\n2 root <a> <f32[2]> <negate> <b>\n6 <d> <f32[2]> <negate> <b>\nend\n"},
+    {"c {\nROOT\n}\nd {\n%a\n%b = f32[2] negate(c)\nw\n%a =\nwords\nROOT\n\n%d\n",
+     "1 computation <c>\n2 message <ROOT>\nend\n4 computation <d>\n5 message <%a>\n6 <b> <f32[2]> <negate> "
+     "<c>\n"
+     "7 message <w>\n8 message <%a = words>\n10 message <ROOT>\n12 message <%d>\nend\n"},
     /* Tables of a header, with a module in quotes that is none of the text's. */
     {"HloModule m, is_scheduled=true, origin_recovery_table={\n  {\"a\"} : {\"b\"},\n  \"\n    HloModule "
      "r\n\n    "
