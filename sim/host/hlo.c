@@ -85,39 +85,21 @@ static void append(ts_hlo_reader *r, const char *at, size_t length) {
     r->joined_length += length;
 }
 
-/* A loop without its computations is not all of it. */
-static bool lacks_calls(const ts_hlo_instruction *i) {
-    ts_span a = i->attributes;
-    return ts_span_is(i->opcode, "while") &&
-           (a.length == 0 || memmem(a.text, a.length, "condition=", 10) == NULL ||
-            memmem(a.text, a.length, "body=", 5) == NULL);
-}
+static ts_span joined(const ts_hlo_reader *r) { return (ts_span){r->joined, r->joined_length}; }
 
 static void hold(ts_hlo_reader *r, hlo_answer found, const ts_hlo_instruction *i, const char *at,
                  const char *end) {
     r->joined_whole = found == HLO_WHOLE;
-    r->joined_lacks = lacks_calls(i);
+    r->joined_lacks = hlo_lacks_calls(i);
     r->joined_length = 0;
     append(r, at, (size_t)(end - at));
     r->joined_line = r->counts.lines;
     r->joined_lines = 1;
 }
 
-/* ", name=value", or axes of "replica_groups=mesh['x'=2] {'x'}". */
-static bool begins_rest(char first) { return first == ',' || first == '{'; }
-
 /* May the next line go on with an instruction that could end here? */
 static bool may_go_on(const ts_hlo_reader *r, const ts_hlo_instruction *i) {
-    return begins_rest(r->next) || r->next == '\0' || lacks_calls(i);
-}
-
-/* Where attributes are lacking also "name=value", not "name = ..". */
-static bool continues(const ts_hlo_reader *r, const char *at, const char *end) {
-    const char *word = at;
-    if (at < end && begins_rest(*at)) return true;
-    if (!r->joined_lacks) return false;
-    while (word < end && (hlo_is_word(*word) || *word == '-')) word++;
-    return word > at && end - word > 1 && *word == '=' && !hlo_is_space(word[1]);
+    return hlo_begins_rest(r->next) || r->next == '\0' || hlo_lacks_calls(i);
 }
 
 /* ---- Lines ---- */
@@ -346,7 +328,7 @@ static bool take_mlir_rest(ts_hlo_reader *r, const char *at, const char *end) {
     if (r->mlir_line == 0) return false;
     if (hlo_begins(at, end, "//")) return count(r, TS_HLO_COMMENT), true;
     if (r->mlir_lines == TS_HLO_JOINED_LINES || r->joined_length + 1 + length > TS_HLO_LINE_BYTES ||
-        !hlo_mlir_continues((ts_span){r->joined, r->joined_length}, at, end)) {
+        !hlo_mlir_continues(joined(r), at, end)) {
         give_held_mlir(r);
         return false;
     }
@@ -385,62 +367,15 @@ static void take_fresh(ts_hlo_reader *r, const char *at, const char *end) {
     give(r, &i, r->counts.lines);
 }
 
-/* Does the line begin something of its own? */
-static bool is_beginning(const char *at, const char *end) {
-    ts_hlo_instruction i;
-    if (at == end || *at == '}') return true;
-    if (memcmp(at, "HloModule", (size_t)(end - at) < 9 ? (size_t)(end - at) : 9) == 0) return true;
-    return hlo_read_instruction(at, end, &i) != HLO_NOT_ONE;
-}
-
-/* How many more of the opening bracket the joined lines have than of the closing one. */
-static int64_t count_open(const ts_hlo_reader *r, char opening, char closing) {
-    int64_t open = 0;
-    for (const char *at = r->joined, *end = at + r->joined_length; at < end;) {
-        open += (*at == opening) - (*at == closing);
-        at = *at == '"' ? hlo_quote_end(at, end) : at + 1;
-    }
-    return open;
-}
-
-static bool in_braces(const ts_hlo_reader *r) { return count_open(r, '{', '}') > 0; }
-
-/* Do the joined lines end in braces of an attribute that are open, and not in operands that were cut? */
-static bool in_attribute(const ts_hlo_reader *r) { return in_braces(r) && count_open(r, '(', ')') <= 0; }
-
-/* Is a quote of the joined lines open? */
-static bool in_quote(const ts_hlo_reader *r) {
-    bool open = false;
-    for (size_t i = 0; i < r->joined_length; i++)
-        if (r->joined[i] == '\\')
-            i++;
-        else if (r->joined[i] == '"')
-            open = !open;
-    return open;
-}
-
-/* Is a name all that is joined, or "ROOT"? */
-static bool lacks_equals(const ts_hlo_reader *r) { return memchr(r->joined, '=', r->joined_length) == NULL; }
-
-/* Does a line end an instruction that lacks something? "}" alone ends a computation where operands were cut, "}," does
- * not. A quote that is cut off is none that goes on. */
-static bool ends_joined(const ts_hlo_reader *r, const char *at, const char *end) {
-    bool root = ts_span_is((ts_span){r->joined, r->joined_length}, "ROOT");
-    if (lacks_equals(r)) return at == end || (root ? *at == '}' : *at != '=');
-    bool comma = end - at > 1 && at[1] == ',', closes = at < end && *at == '}';
-    if (in_quote(r)) return is_beginning(at, end) || !memchr(at, '"', (size_t)(end - at));
-    return is_beginning(at, end) && !(closes && (comma ? in_braces(r) : in_attribute(r)));
-}
-
 /* Reads what the joined lines are by now, and gives it away unless more may come. */
 static void read_joined(ts_hlo_reader *r) {
     ts_hlo_instruction i;
     const char *all = r->joined, *all_end = all + r->joined_length;
-    if (lacks_equals(r)) return;
+    if (hlo_lacks_equals(joined(r))) return;
     hlo_answer found = hlo_read_instruction(all, all_end, &i);
     if (found == HLO_NOT_ONE) found = hlo_read_labelled(all, all_end, &i);
     r->joined_whole = found == HLO_WHOLE;
-    r->joined_lacks = lacks_calls(&i);
+    r->joined_lacks = hlo_lacks_calls(&i);
     if (found == HLO_WHOLE && may_go_on(r, &i)) return;
     if (found == HLO_ENDS_EARLY && !is_literal(&i)) return;
     if (found == HLO_ENDS_EARLY) begin_literal(r, &i);
@@ -460,7 +395,7 @@ static bool take_rest(ts_hlo_reader *r, const char *at, const char *end) {
     }
     if (r->joined_lines == 0) return false;
     size_t length = (size_t)(end - at);
-    bool ends = r->joined_whole ? !continues(r, at, end) : ends_joined(r, at, end);
+    bool ends = r->joined_whole ? !hlo_is_rest(at, end, r->joined_lacks) : hlo_ends_held(joined(r), at, end);
     if (ends || r->joined_lines == TS_HLO_JOINED_LINES || r->joined_length + 1 + length > TS_HLO_LINE_BYTES) {
         give_joined(r);
         return false;

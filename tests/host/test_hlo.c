@@ -296,6 +296,10 @@ static const row rows[] = {
      "metadata={op_name=\"\\\"x\nwords\n",
      "1 computation <e>\n2 <a> <f32[]> <negate> <%b> +<, metadata={op_name=\"x>\nend\n4 computation <f>\n"
      "5 <c> <f32[]> <negate> <%a> +<, metadata={op_name=\"\\\"x>\n6 message <words>\nend\n"},
+    {"%a = f32[] negate(%b), metadata={op_name=\"x\" line\nUsed 20.00G of 15.48G hbm.\n"
+     "%c = f32[] negate(%a), sharding={\nmaximal\ndevice=0}\n",
+     "1 <a> <f32[]> <negate> <%b> +<, metadata={op_name=\"x\" line>\n2 message <Used 20.00G of 15.48G hbm.>\n"
+     "3 <c> <f32[]> <negate> <%a> +<, sharding={ maximal device=0}>\n"},
     {"%a = f32[] negate(%b), metadata={op_name=\"x...\nwords\n",
      "1 <a> <f32[]> <negate> <%b> +<, metadata={op_name=\"x...>\n2 message <words>\n"},
     {"%a = f32[4] all-reduce(%b), replica_groups=mesh['x'=2]\n  {'x'}, x=y\n",
