@@ -12,12 +12,15 @@ bool hlo_lacks_calls(const ts_hlo_instruction *i) {
 
 bool hlo_begins_rest(char first) { return first == ',' || first == '{'; }
 
-bool hlo_is_rest(const char *at, const char *end, bool lacks_calls) {
+/* "name=value", not "name = ..". */
+static bool is_attribute(const char *at, const char *end) {
     const char *word = at;
-    if (at < end && hlo_begins_rest(*at)) return true;
-    if (!lacks_calls) return false;
     while (word < end && (hlo_is_word(*word) || *word == '-')) word++;
     return word > at && end - word > 1 && *word == '=' && !hlo_is_space(word[1]);
+}
+
+bool hlo_is_rest(const char *at, const char *end, bool lacks_calls) {
+    return (at < end && hlo_begins_rest(*at)) || (lacks_calls && is_attribute(at, end));
 }
 
 bool hlo_lacks_equals(ts_span held) { return memchr(held.text, '=', held.length) == NULL; }
@@ -27,7 +30,7 @@ static bool is_beginning(const char *at, const char *end) {
     ts_hlo_instruction i;
     if (at == end || *at == '}') return true;
     if (memcmp(at, "HloModule", (size_t)(end - at) < 9 ? (size_t)(end - at) : 9) == 0) return true;
-    return hlo_read_instruction(at, end, &i) != HLO_NOT_ONE;
+    return !is_attribute(at, end) && hlo_read_instruction(at, end, &i) != HLO_NOT_ONE;
 }
 
 /* What a text leaves open. */

@@ -302,8 +302,10 @@ static const row rows[] = {
      "3 <c> <f32[]> <negate> <%a> +<, sharding={ maximal device=0}>\n"},
     {"%a = f32[] negate(%b), metadata={op_name=\"x...\nwords\n",
      "1 <a> <f32[]> <negate> <%b> +<, metadata={op_name=\"x...>\n2 message <words>\n"},
-    {"%a = f32[4] all-reduce(%b), replica_groups=mesh['x'=2]\n  {'x'}, x=y\n",
-     "1 <a> <f32[4]> <all-reduce> <%b> +<, replica_groups=mesh['x'=2] {'x'}, x=y>\n"},
+    {"%a = f32[4] all-reduce(%b), replica_groups=mesh['x'=2]\n  {'x'}, x=y\n"
+     "%c = f32[4] all-reduce(%a),\n  replica_groups=mesh['x'=2]\n  {'x'}\n",
+     "1 <a> <f32[4]> <all-reduce> <%b> +<, replica_groups=mesh['x'=2] {'x'}, x=y>\n"
+     "3 <c> <f32[4]> <all-reduce> <%a> +<, replica_groups=mesh['x'=2] {'x'}>\n"},
     /* The attributes of a constant. */
     {"%e {\nROOT %a = s32[] constant(1),\n  metadata={op_name=\"x\"}\n}\n%f {\n%a = s32[2] "
      "constant({1,\n2}), metadata={op_name=\"x\"\nline=2}\n}\n",
