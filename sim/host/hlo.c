@@ -424,6 +424,7 @@ static const char *comment_start(const char *at, const char *end) {
     return end;
 }
 
+/* What a line begins with behind blanks and marks of mail; '\0': nothing. */
 static char first_byte(const char *at, const char *end) {
     while (at < end && ((*at != '\n' && hlo_is_space(*at)) || *at == '>')) at++; /* ">": of mail */
     return at < end ? *at : '\0';
@@ -439,9 +440,22 @@ static void settle_mlir(ts_hlo_reader *r, char first) {
     r->next = next;
 }
 
+/* The same of a name, which "=" may follow. */
+static void settle_name(ts_hlo_reader *r, char first) {
+    const char next = r->next;
+    bool waits = r->joined_lines == 1 && hlo_lacks_equals(joined(r)) && !ts_span_is(joined(r), "ROOT");
+    if (!waits || first == '=') return;
+    r->next = first == '\0' ? '\n' : first;
+    r->joined_lines = 0;
+    take_fresh(r, r->joined, r->joined + r->joined_length);
+    r->next = next;
+}
+
 static void take_line(ts_hlo_reader *r, const char *at, size_t length) {
     const char *end = at + length;
-    settle_mlir(r, first_byte(at, end));
+    const char first = first_byte(hlo_skip_stamp(at, end), end);
+    settle_mlir(r, first);
+    settle_name(r, first);
     if (r->counts.lines++ == 0) at += ts_text_mark(at, length);
     while (at < end && hlo_is_space(*at)) at++;
     /* Of a statement's other lines no more marks than of its first: ">" closes a bracket, too. */
@@ -467,6 +481,12 @@ static void take_line(ts_hlo_reader *r, const char *at, size_t length) {
 }
 
 /* ---- Pieces ---- */
+
+/* Of what may be a log's stamp it is not known what follows. */
+static char next_byte(const char *at, const char *end) {
+    const char first = first_byte(at, end);
+    return first == 'I' || first == 'W' || first == 'E' || first == 'F' ? '\0' : first;
+}
 
 static void keep_tail(ts_hlo_reader *r, const char *bytes, size_t length) {
     for (size_t i = length > TAIL_BYTES ? length - TAIL_BYTES : 0; i < length; i++)
@@ -516,7 +536,7 @@ void ts_hlo_feed(ts_hlo_reader *r, const char *bytes, size_t length) {
     while (length > 0) {
         const char *newline = memchr(bytes, '\n', length);
         size_t piece = newline ? (size_t)(newline - bytes) : length;
-        if (newline) r->next = first_byte(newline + 1, bytes + length);
+        if (newline) r->next = next_byte(newline + 1, bytes + length);
         if (newline && r->held_length == 0 && piece <= TS_HLO_LINE_BYTES) {
             take_line(r, bytes, piece);
         } else {

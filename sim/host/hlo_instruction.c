@@ -76,8 +76,7 @@ bool hlo_is_left_side(const char *at, const char *end, char next) {
     const char *right = read_left_side(at, end, &i, &marked);
     if (right) return right == end;
     if (ts_span_is((ts_span){at, (size_t)(end - at)}, "ROOT")) return true;
-    bool alone = i.name.length > 0 && i.name.text + i.name.length == end;
-    return alone && (next == '=' || (next == '\0' && (marked || i.root)));
+    return i.name.length > 0 && i.name.text + i.name.length == end && (next == '=' || next == '\0');
 }
 
 hlo_answer hlo_read_instruction(const char *at, const char *end, ts_hlo_instruction *i) {

@@ -86,6 +86,10 @@ static const row rows[] = {
      "W20250320 03:59:34.7 855 a-b/hlo.cc:7]   ROOT %a = f32[8]\n"
      "E0000 00:00:1742212345.1 855 hlo.cc:7] negate(%p)\nF0320 03:59:34.7 1 h:1]}\n",
      "1 computation <c>\n2 root <a> <f32[8]> <negate> <%p>\nend\n"},
+    {"I0320 03:59:34.7 1 h:1] %a = f32[8] all-reduce(%b), replica_groups=mesh['x'=2]\n"
+     "I0320 03:59:34.7 1 h:1]   {'x'}\nFileNames\n%c = f32[] negate(%d)\nE   , y=1\n",
+     "1 <a> <f32[8]> <all-reduce> <%b> +<, replica_groups=mesh['x'=2] {'x'}>\n"
+     "4 <c> <f32[]> <negate> <%d> +< , y=1>\n"},
     {"E   ENTRY %e {\nE     %a = f32[8] copy(%p)\nE   }\nE   Total:\nE\nE \nE  \nE x\n",
      "1 entry <e>\n2 <a> <f32[8]> <copy> <%p>\nend\n4 message <Total:>\n8 message <E x>\n"},
     /* StableHLO broken over lines, and what is no part of it. */
@@ -340,6 +344,8 @@ static const row rows[] = {
      "1 computation <c>\n2 root <a> <f32[2]> <negate> <b>\nend\n5 message <a =>\n"},
     {"c {\n  ROOT\n  %a\n  =\n  f32[2] negate(b)\n%d\n= f32[2] negate(b)\n}\n",
      "1 computation <c>\n2 root <a> <f32[2]> <negate> <b>\n6 <d> <f32[2]> <negate> <b>\nend\n"},
+    {"c {\na\n= f32[2] negate(b)\n%d\n(p: f32[8]) -> f32[8] {\n}\n",
+     "1 computation <c>\n2 <a> <f32[2]> <negate> <b>\nend\n4 computation <d>\nend\n"},
     {"c {\nROOT\n}\nd {\n%a\n%b = f32[2] negate(c)\nw\n%a =\nwords\nROOT\n\n%d\n",
      "1 computation <c>\n2 message <ROOT>\nend\n4 computation <d>\n5 message <%a>\n6 <b> <f32[2]> <negate> "
      "<c>\n"
