@@ -321,6 +321,9 @@ static const row rows[] = {
      "1 <a> <f32[4]> <call> <%b> +<, to_apply=%d, backend_config={ \"k\":{ n:1 } }>\n"},
     {"%a {\n%b = f32[4] call(%c, {\n}\n%d = f32[] negate(%b)\n",
      "1 computation <a>\n2 cut <b> <f32[4]> <call> <%c, {>\nend\n4 <d> <f32[]> <negate> <%b>\n"},
+    {"%e {\n%a = f32[4] call(%b),\n}\n%f {\n%a = f32[4] call(%b, {\n}, %c)\n}\n",
+     "1 computation <e>\n2 <a> <f32[4]> <call> <%b> +<,>\nend\n4 computation <f>\n"
+     "5 <a> <f32[4]> <call> <%b, { }, %c>\nend\n"},
     {"%a = f32[4] call(%b),\n%c = f32[4] negate(%a),\n",
      "1 <a> <f32[4]> <call> <%b> +<,>\n2 <c> <f32[4]> <negate> <%a> +<,>\n"},
     /* What goes on without a comma: only a loop that lacks its computations. */
