@@ -77,8 +77,8 @@ static bool dangles(const char *at, const char *end) {
 /* A mesh of Shardy's, which has no types. */
 static bool is_mesh(const char *at, const char *end) { return hlo_begins(at, end, "sdy.mesh "); }
 
-/* May a line that begins so go on with this one, whose brackets are closed? An operation without its types goes on with
- * any; 'l': of "loc(..)". */
+/* May a line that begins so go on with this one, whose brackets are closed? An operation without its types
+ * goes on with any; 'l': of "loc(..)". */
 static bool may_follow(const char *at, const char *end, bool typed, char next) {
     bool alone;
     if (next == ':' || next == ',' || next == '-' || next == 'l') return true;

@@ -40,7 +40,8 @@ hlo_answer hlo_read_labelled(const char *at, const char *end, ts_hlo_instruction
 const char *hlo_skip_quotes(const char *line, const char *end, int most, int *marks);
 /* Behind what logs write before each line, "I0320 03:59:34.7 855 compiler.cc:2163] " or "E   ". */
 const char *hlo_skip_stamp(const char *line, const char *end);
-/* [ROOT] name = alone, of a computation, or less of it; `next` is the first byte of the next line, '\0': not known. */
+/* [ROOT] name = alone, of a computation, or less of it; `next` is the first byte of the next line, '\0': not
+ * known. */
 bool hlo_is_left_side(const char *at, const char *end, char next);
 /* Brackets outside quotes that are open at the end. */
 int64_t hlo_depth_of(const char *at, const char *end);
@@ -51,12 +52,13 @@ int64_t hlo_depth_of(const char *at, const char *end);
 bool hlo_lacks_calls(const ts_hlo_instruction *i);
 /* ", name=value", or axes of "replica_groups=mesh['x'=2] {'x'}". */
 bool hlo_begins_rest(char first);
-/* Does the line go on with one that could end before it? Where calls are lacking so does "name=value", not "name = ..". */
+/* Does the line go on with one that could end before it? Where calls are lacking so does "name=value", not
+ * "name = ..". */
 bool hlo_is_rest(const char *at, const char *end, bool lacks_calls);
 /* Is a name all of it, or "ROOT"? */
 bool hlo_lacks_equals(ts_span held);
-/* Does the line end one that lacks something? "}" alone ends a computation where operands were cut, "}," does not. A quote
- * that is cut off is none that goes on. */
+/* Does the line end one that lacks something? "}" alone ends a computation where operands were cut, "}," does
+ * not. A quote that is cut off is none that goes on. */
 bool hlo_ends_held(ts_span held, const char *at, const char *end);
 
 /* ---- The header of a module (hlo_header.c) ---- */

@@ -174,6 +174,9 @@ static void what_is_cut_off_is_noted(void **state) {
         {"HloModule m\n\nENTRY %main {\n  %a = f32[8,128]{1,0} parameter(0), metadata={", "}\n}\n", LONG,
          "lines longer than 1 MiB, whose middle was left out"},
         {"HloModule m\n\nENTRY %main {\n  %a = f32[8,128]{1,0} parameter(0), index=", "\n}\n", 1, NULL},
+        {"HloModule m, entry_computation_layout={(f32[8,128]{1,0:T(8,128)})->f32[8]{0:T(128)}}\n\n"
+         "ENTRY %main (x: f32[8,128], y",
+         "", 1, "computations that do not end"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ts_audit_result r;
