@@ -71,8 +71,9 @@ static void renew_buffer(const chip_core *by, const ts_core_start *start) {
     const ts_tensor *tensor = &by->chip->code->tensors[what->destination.tensor];
     ts_space *space = space_of(by, &what->destination);
     if (!what->renews || !space->shadow) return;
-    int64_t bits = tensor->bytes / tensor->shape->layout->dims[0] * 8;
-    ts_space_mark_poison(space, tensor->base_bytes * 8 + start->destination_begin[0] * bits, bits);
+    int64_t bits = tensor->bytes / what->renews * 8;
+    int64_t buffer = start->destination_begin[0] * what->renews / tensor->shape->layout->dims[0];
+    ts_space_mark_poison(space, tensor->base_bytes * 8 + buffer * bits, bits);
 }
 
 /* The record of a transfer that starts, but for its plan. */

@@ -196,8 +196,9 @@ typedef struct {
     int64_t bytes; /* of the elements that it moves, at the destination */
     ts_semaphore_operand semaphore;
     int priority; /* 0 goes first; at most TS_TRANSFER_PRIORITY_MOST */
-    /* Fills a buffer, an index of the destination's first dim: what it leaves of that has no defined value from here on. */
-    bool renews;
+    /* Not 0: fills one of so many equal buffers, in the order of the destination's first dim: what it leaves of that has no
+     * defined value from here on. */
+    int renews;
     /* To another device of the mesh: the destination is in its memory, `receive` is its semaphore, which grows
      * when all is there; `semaphore` grows when all has left. */
     bool remote;

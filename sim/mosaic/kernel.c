@@ -232,13 +232,13 @@ static bool make_window(kernel *k, int number) {
     ts_space_kind space = w->type.space == MLIR_SMEM ? TS_SPACE_SMEM : TS_SPACE_VMEM;
     char name[40];
     snprintf(name, sizeof name, "window_%d", k->prefetch_count + number);
-    w->tensor = tensor_of_type(k->l, name, space, &w->type, w->fixed ? 1 : 2);
+    w->tensor = tensor_of_type(k->l, name, space, &w->type, w->buffers);
     if (w->tensor >= 0 && !w->fixed && !w->operand->result) {
         if (k->fetched < 0) k->fetched = ts_program_semaphores(k->l->builder, "fetched", 2);
         return k->fetched >= 0;
     }
     snprintf(name, sizeof name, "moved_%d", k->prefetch_count + number);
-    w->semaphores = w->tensor < 0 ? -1 : ts_program_semaphores(k->l->builder, name, w->fixed ? 1 : 2);
+    w->semaphores = w->tensor < 0 ? -1 : ts_program_semaphores(k->l->builder, name, w->buffers);
     return w->semaphores >= 0;
 }
 
@@ -253,6 +253,16 @@ static bool is_fixed(const kernel *k, const kernel_window *w) {
         const mlir_op *from = k->l->module->values[end->operands[i]].op;
         if (!from || !ts_span_is(from->name, "arith.constant")) return false;
     }
+    return true;
+}
+
+/* "#tpu.pipeline_mode<synchronous>", of pl.Buffered(1): one buffer. */
+static bool read_buffers(kernel *k, kernel_window *w, ts_span params) {
+    ts_span mode = mlir_member(params, "pipeline_mode");
+    bool single = contains(mode, "<synchronous>");
+    if (mode.length > 0 && !single && !contains(mode, "<double_buffered>"))
+        return refuse(k->l, "with windows of other than one buffer or two");
+    w->buffers = w->fixed || single ? 1 : 2;
     return true;
 }
 
@@ -275,6 +285,7 @@ static bool read_windows(kernel *k) {
         if (w->type.space == MLIR_ANY || w->type.space == MLIR_HBM) continue;
         if (!read_window(k, w, params[i])) return false;
         w->fixed = is_fixed(k, w);
+        if (!read_buffers(k, w, params[i])) return false;
     }
     return true;
 }

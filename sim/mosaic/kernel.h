@@ -21,6 +21,7 @@ typedef struct {
     int64_t block[MLIR_RANK_MAX];
     bool elements;                   /* the transform gives the first element, not the number of the block */
     bool fixed;                      /* all steps have the same block */
+    int buffers;                     /* 1, or 2 where the next block comes while this one is used */
     int tensor, semaphores;          /* an input that moves has none of its own */
     ts_operand slot;                 /* the buffer of this step */
     ts_operand index[MLIR_RANK_MAX]; /* the block of this step */

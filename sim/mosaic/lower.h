@@ -185,8 +185,8 @@ memref *memref_of_semaphores(lowering *l, const char *name, const mlir_type *typ
 
 /* DESTINATION <- SOURCE, by a dma instruction. */
 bool kernel_transfer(lowering *l, ts_program_box to, ts_program_box from, ts_operand semaphore);
-/* The last one fills its whole buffer: what it leaves of that is undefined. */
-void kernel_renew_last(lowering *l);
+/* The last one fills one of so many buffers: what it leaves of that is undefined. */
+void kernel_renew_last(lowering *l, int buffers);
 /* l->file and l->line of l->op. */
 void find_source_line(lowering *l);
 

@@ -24,7 +24,7 @@ static ts_operand finish_transfer(lowering *l, const ts_transfer *t) {
     ts_operand done = {TS_OPERAND_SEMAPHORE, {.semaphore = t->semaphore}},
                received = {TS_OPERAND_SEMAPHORE, {.semaphore = t->receive}};
     ts_operand new = ts_program_transfer(l->builder, to, from, done);
-    if (t->renews) ts_program_renew(l->builder, new);
+    if (t->renews > 0) ts_program_renew(l->builder, new, t->renews);
     if (t->remote) ts_program_to_device(l->builder, new, received, t->device);
     return new;
 }

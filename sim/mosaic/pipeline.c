@@ -1,6 +1,6 @@
 /* The code around the body of a kernel: a loop over the grid, row-major, in which blocks are fetched one step ahead into
- * two buffers, only where another one is needed, and results are written back when another block is begun and at the
- * end (jax, docs/pallas/tpu/pipelining.md). */
+ * two buffers (into one behind the body: pl.Buffered(1)), only where another one is needed, and results are written back
+ * when another block is begun and at the end (jax, docs/pallas/tpu/pipelining.md). */
 #include <stdio.h>
 #include <string.h>
 
@@ -84,7 +84,7 @@ static bool move_block(kernel *k, kernel_window *w, const ts_operand *index, ts_
                        const int64_t *sizes) {
     ts_affine at[MLIR_RANK_MAX + 1] = {{0}}, in[MLIR_RANK_MAX + 1] = {{0}};
     int64_t buffer[MLIR_RANK_MAX + 1];
-    int more = !w->fixed;
+    int more = w->buffers > 1;
     for (int i = 0; i < w->type.rank; i++) {
         int64_t step = w->elements ? 1 : w->block[i];
         at[i] = is_number(index[i]) ? ts_index(number_of(index[i]) * step)
@@ -101,8 +101,8 @@ static bool move_block(kernel *k, kernel_window *w, const ts_operand *index, ts_
                                          : ts_semaphore(w->semaphores);
     if (w->operand->result) return kernel_transfer(k->l, array, own, semaphore);
     if (!kernel_transfer(k->l, own, array, semaphore)) return false;
-    for (int i = 0; i < w->type.rank && more; i++)
-        if (sizes[i] < w->block[i]) kernel_renew_last(k->l);
+    for (int i = 0; i < w->type.rank && !w->fixed; i++)
+        if (sizes[i] < w->block[i]) kernel_renew_last(k->l, w->buffers);
     return true;
 }
 
@@ -134,7 +134,7 @@ static bool start_move(kernel *k, kernel_window *w, const ts_operand *index, ts_
 }
 
 static void wait_for(kernel *k, const kernel_window *w, ts_operand slot) {
-    ts_operand semaphore = w->fixed ? ts_semaphore(w->semaphores) : semaphore_at(w->semaphores, slot);
+    ts_operand semaphore = w->buffers == 1 ? ts_semaphore(w->semaphores) : semaphore_at(w->semaphores, slot);
     emit(k->l, TS_OP_wait, 1, &semaphore);
 }
 
@@ -168,7 +168,15 @@ static bool find_next(kernel *k, kernel_window *w) {
     return true;
 }
 
-/* Before the body: the next blocks are fetched, and those of this step are there. */
+static bool fetch_next(kernel *k, kernel_window *w) {
+    guard g = guard_begin(k->l, w->moves);
+    if (g.taken && !start_move(k, w, w->next, w->buffers == 1 ? w->slot : is_not(k->l, w->slot)))
+        return false;
+    guard_end(k->l, g);
+    return true;
+}
+
+/* Before the body: the next blocks are fetched where they have a buffer, and those of this step are there. */
 static bool begin_step(kernel *k) {
     lowering *l = k->l;
     ts_operand fetches = ts_integer(0);
@@ -180,9 +188,7 @@ static bool begin_step(kernel *k) {
         if (!find_next(k, w)) return false;
         if (w->operand->result) continue;
         fetches = scalar2(l, TS_OP_sadd, fetches, w->moves);
-        guard g = guard_begin(l, w->moves);
-        if (g.taken && !start_move(k, w, w->next, is_not(l, w->slot))) return false;
-        guard_end(l, g);
+        if (w->buffers > 1 && !fetch_next(k, w)) return false;
     }
     emit(l, TS_OP_delay, 1, (ts_operand[]){ts_integer(1)});
     k->pause_block = l->code.blocks.count - 1;
@@ -195,22 +201,30 @@ static bool begin_step(kernel *k) {
     return true;
 }
 
-/* Behind it: results that are complete leave, and those that left in the step before are gone. */
+/* A result that is complete leaves; of two buffers the other may still be on its way until now. */
+static bool leave(kernel *k, kernel_window *w) {
+    lowering *l = k->l;
+    guard g = guard_begin(l, w->moves);
+    if (g.taken && !start_move(k, w, w->index, w->slot)) return false;
+    if (g.taken && w->buffers == 1) wait_for(k, w, w->slot);
+    guard_end(l, g);
+    if (w->buffers == 1) return true;
+    g = guard_begin(l, w->waits);
+    wait_for(k, w, is_not(l, w->slot));
+    guard_end(l, g);
+    move_to(l, w->waits, w->moves);
+    return true;
+}
+
+/* Behind it: results leave, and blocks are fetched into the one buffer that they have. */
 static bool end_step(kernel *k) {
     lowering *l = k->l;
     for (int i = 0; i < k->window_count; i++) {
         kernel_window *w = &k->windows[i];
         if (!is_moving(w)) continue;
-        if (w->operand->result) {
-            guard g = guard_begin(l, w->moves);
-            if (g.taken && !start_move(k, w, w->index, w->slot)) return false;
-            guard_end(l, g);
-            g = guard_begin(l, w->waits);
-            wait_for(k, w, is_not(l, w->slot));
-            guard_end(l, g);
-            move_to(l, w->waits, w->moves);
-        }
-        emit(l, TS_OP_sxor, 3, (ts_operand[]){w->slot, w->slot, w->moves});
+        if (w->operand->result && !leave(k, w)) return false;
+        if (!w->operand->result && w->buffers == 1 && !fetch_next(k, w)) return false;
+        if (w->buffers > 1) emit(l, TS_OP_sxor, 3, (ts_operand[]){w->slot, w->slot, w->moves});
         for (int d = 0; d < w->type.rank; d++)
             if (!is_number(w->index[d])) move_to(l, w->index[d], w->next[d]);
     }
@@ -277,7 +291,9 @@ static bool bring_window(kernel *k, kernel_window *w) {
     if (!w->operand->result && !start_move(k, w, w->index, ts_integer(0))) return false;
     if (w->fixed) return true;
     for (int d = 0; d < w->type.rank; d++) w->index[d] = variable(l, w->index[d]);
-    w->slot = variable(l, ts_integer(0));
+    w->slot = ts_integer(0);
+    if (w->buffers == 1) return true;
+    w->slot = variable(l, w->slot);
     w->waits = variable(l, ts_integer(0));
     return true;
 }
@@ -312,7 +328,8 @@ static bool take_last(kernel *k) {
             kernel_window *w = &k->windows[i];
             if (w->tensor < 0 || !w->operand->result) continue;
             if (pass == 0 && w->fixed && !start_move(k, w, w->index, ts_integer(0))) return false;
-            if (pass == 1) wait_for(k, w, w->fixed ? ts_integer(0) : is_not(k->l, w->slot));
+            if (pass == 1 && w->fixed) wait_for(k, w, ts_integer(0));
+            if (pass == 1 && w->buffers > 1) wait_for(k, w, is_not(k->l, w->slot));
         }
     }
     return true;
@@ -356,7 +373,7 @@ static bool lower_body(kernel *k) {
         mlir_type type = w->type;
         if (w->tensor < 0) memcpy(type.dims, w->operand->array.dims, sizeof type.dims);
         memref *m = w->tensor < 0 ? memref_of_tensor(l, &type, w->operand->tensor, 1, ts_integer(0))
-                                  : memref_of_tensor(l, &type, w->tensor, w->fixed ? 1 : 2, w->slot);
+                                  : memref_of_tensor(l, &type, w->tensor, w->buffers, w->slot);
         m->array = w->tensor < 0 ? &w->operand->array : NULL;
         l->values[body->arguments[at + i]] = (value){.kind = VALUE_MEMREF, .count = 1, .memref = m};
     }

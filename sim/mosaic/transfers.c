@@ -43,7 +43,9 @@ bool kernel_transfer(lowering *l, ts_program_box to, ts_program_box from, ts_ope
                                           .semaphore = semaphore.as.semaphore});
 }
 
-void kernel_renew_last(lowering *l) { l->code.transfers.items[l->code.transfers.count - 1].renews = true; }
+void kernel_renew_last(lowering *l, int buffers) {
+    l->code.transfers.items[l->code.transfers.count - 1].renews = buffers;
+}
 
 /* The semaphore that a memref names. */
 static bool semaphore_at(lowering *l, int operand, ts_operand *out) {

@@ -64,7 +64,7 @@ bool kernel_plan_vmem(kernel *k) {
         const kernel_window *w = &k->windows[i];
         if (w->type.space != MLIR_VMEM) continue;
         snprintf(name, sizeof name, "window_%d", k->prefetch_count + i);
-        if (!take_vmem(k->l, name, &w->type, w->fixed ? 1 : 2)) return false;
+        if (!take_vmem(k->l, name, &w->type, w->buffers)) return false;
     }
     for (int i = 0; i < k->scratch_count; i++) {
         int argument = body->arguments[body->argument_count - k->scratch_count + i];

@@ -247,8 +247,8 @@ ts_operand ts_program_transfer(ts_program_builder *b, ts_program_box destination
     return out;
 }
 
-void ts_program_renew(ts_program_builder *b, ts_operand transfer) {
-    if (!b->failed) b->as.transfers.items[transfer.as.transfer].renews = true;
+void ts_program_renew(ts_program_builder *b, ts_operand transfer, int buffers) {
+    if (!b->failed) b->as.transfers.items[transfer.as.transfer].renews = buffers;
 }
 
 static bool check_affine(assembler *as, const token *location, const ts_affine *affine) {

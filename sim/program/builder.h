@@ -83,8 +83,8 @@ typedef struct {
 ts_operand ts_program_transfer(ts_program_builder *b, ts_program_box destination, ts_program_box source,
                                ts_operand semaphore);
 
-/* What the transfer leaves of its buffer, an index of the destination's first dim, is undefined from its start on. */
-void ts_program_renew(ts_program_builder *b, ts_operand transfer);
+/* What the transfer leaves of its buffer, of so many that the destination is, is undefined from its start on. */
+void ts_program_renew(ts_program_builder *b, ts_operand transfer, int buffers);
 
 /* The transfer goes into the memory of a device of the mesh, where `received` grows by 1. */
 void ts_program_to_device(ts_program_builder *b, ts_operand transfer, ts_operand received, ts_affine device);

@@ -460,12 +460,12 @@ static void what_is_tracked(void **state) {
 
 /* What a transfer does not fill of the buffer that it renews is undefined, and nothing else. */
 static void buffers_are_renewed(void **state) {
-    for (int renews = 0; renews < 2; renews++) {
+    for (int buffers = 0; buffers < 3; buffers++) {
         fixture f;
         begin(&f, "tpu-v4", TENSORS " dma b <- x, s\n wait s\n dma b[1, 0:4] <- x[0, 0:4], s\n wait s\n");
         ts_code code = *f.code;
         ts_transfer transfers[] = {f.code->transfers[0], f.code->transfers[1]};
-        transfers[1].renews = renews;
+        transfers[1].renews = buffers;
         code.transfers = transfers;
         f.code = &code;
         f.config.sanitize = true;
@@ -473,9 +473,10 @@ static void buffers_are_renewed(void **state) {
         ts_space_mark_valid(ts_chip_space(f.chip, TS_SPACE_HBM), code.tensors[0].base_bytes * 8,
                             2 * A_VREG * 8);
         run(&f);
-        int64_t first = code.tensors[3].base_bytes * 8, found = first + (A_VREG + 4 * 512) * 8;
+        int64_t first = code.tensors[3].base_bytes * 8;
+        const int64_t found[] = {-1, first, first + (A_VREG + 4 * 512) * 8};
         ts_space *vmem = ts_chip_space(f.chip, TS_SPACE_VMEM);
-        assert_int_equal(ts_space_find_poison(vmem, first, 2 * A_VREG * 8), renews ? found : -1);
+        assert_int_equal(ts_space_find_poison(vmem, first, 2 * A_VREG * 8), found[buffers]);
         end(&f);
     }
 }
