@@ -337,25 +337,26 @@ static bool take_last(kernel *k) {
 
 /* ---- The body ---- */
 
+static memref *scratch_of_type(lowering *l, const char *name, const mlir_type *type) {
+    static const ts_space_kind spaces[] = {
+        [MLIR_VMEM] = TS_SPACE_VMEM, [MLIR_SMEM] = TS_SPACE_SMEM, [MLIR_HBM] = TS_SPACE_HBM};
+    if (type->space == MLIR_SEMAPHORE_MEM) return memref_of_semaphores(l, name, type);
+    if (type->space > MLIR_HBM) {
+        refuse(l, "with scratch in this memory");
+        return NULL;
+    }
+    int tensor = tensor_of_type(l, name, spaces[type->space], type, 1);
+    return tensor < 0 ? NULL : memref_of_tensor(l, type, tensor, 1, ts_integer(0));
+}
+
 static bool bind_scratch(kernel *k, const mlir_block *body) {
     lowering *l = k->l;
     for (int i = 0; i < k->scratch_count; i++) {
         int argument = body->arguments[body->argument_count - k->scratch_count + i];
-        const mlir_type *type = l->module->values[argument].type;
         char name[32];
-        memref *m;
         snprintf(name, sizeof name, "scratch%d", i);
-        if (type->space == MLIR_SEMAPHORE_MEM) {
-            m = memref_of_semaphores(l, name, type);
-            if (!m) return false;
-        } else if (type->space == MLIR_VMEM || type->space == MLIR_SMEM) {
-            int tensor =
-                tensor_of_type(l, name, type->space == MLIR_VMEM ? TS_SPACE_VMEM : TS_SPACE_SMEM, type, 1);
-            if (tensor < 0) return false;
-            m = memref_of_tensor(l, type, tensor, 1, ts_integer(0));
-        } else {
-            return refuse(l, "with scratch in this memory");
-        }
+        memref *m = scratch_of_type(l, name, l->module->values[argument].type);
+        if (!m) return false;
         l->values[argument] = (value){.kind = VALUE_MEMREF, .count = 1, .memref = m};
     }
     return true;

@@ -666,6 +666,40 @@ static void transfers_read_the_block_of_the_step(void **state) {
     for (int i = 0; i < 32 * 128; i++) assert_true(o.values[i] == (float)i);
 }
 
+/* The text with scratch of 8 x 128 in a memory, %h, and a semaphore, %s. */
+static const char *with_scratch(const char *text, const char *memory) {
+    const char *head = strstr(text, ", %y: ") + strlen(", %y: " WINDOW),
+               *count = strstr(text, "scratch_operands = 0");
+    ts_text t = ts_text_begin(arena);
+    ts_text_add(
+        &t,
+        "%.*s, %%h: memref<8x128xf32, #tpu.tiled<(8,128),[1,1]>, #tpu.memory_space<%s>>, %%s: " DONE "%.*s"
+        "scratch_operands = 2%s",
+        (int)(head - text), text, memory, (int)(count - head), head, count + strlen("scratch_operands = 0"));
+    return t.bytes;
+}
+
+#define COPY_WINDOW(from, to)                                                                                \
+    "\"tpu.enqueue_dma\"(" from ", " to                                                                      \
+    ", %s) <{operandSegmentSizes = array<i32: 1, 0, 1, 1, 0, 0>}> : (" WINDOW ", " WINDOW ", " DONE          \
+    ") -> ()\n\"tpu.wait_dma2\"(%s, " from ", " to ") : (" DONE ", " WINDOW ", " WINDOW ") -> ()\n"
+
+/* Each block waits in it for what the result gets from there; no VMEM is taken. */
+static void scratch_may_be_in_hbm(void **state) {
+    const char *text =
+        text_of((sketch){"4", same, same, COPY_WINDOW("%x", "%h") COPY_WINDOW("%h", "%y"), 32, 32});
+    outcome o;
+    assert_true(try_text(with_scratch(text, "hbm"), &o));
+    for (int i = 0; i < 32 * 128; i++) assert_true(o.values[i] == (float)i);
+    for (int i = 0; i < o.program->code.tensor_count; i++) {
+        const ts_tensor *t = &o.program->code.tensors[i];
+        assert_int_equal(t->space, strncmp(t->name, "window", 6) == 0 ? TS_SPACE_VMEM : TS_SPACE_HBM);
+    }
+    assert_false(try_text(with_scratch(text, "any"), &o));
+    assert_non_null(strstr(err.message, "'func.func' is not modelled: with scratch in this memory"));
+    err = (ts_error){0};
+}
+
 #define COPY_ROWS(from, to)                                                                                  \
     "\"tpu.enqueue_dma\"(" from ", " to                                                                      \
     ", %s) <{operandSegmentSizes = array<i32: 1, 0, 1, 1, 0, 0>}> : (" ROWS("4") ", " ROWS(                  \
@@ -1759,6 +1793,7 @@ int main(void) {
         cmocka_unit_test(ways_are_taken_and_loops_end),
         cmocka_unit_test(memrefs_begin_where_indices_say),
         cmocka_unit_test(transfers_read_the_block_of_the_step),
+        cmocka_unit_test(scratch_may_be_in_hbm),
         cmocka_unit_test(transfers_begin_where_registers_say),
         cmocka_unit_test(parts_are_copied_as_another_type),
         cmocka_unit_test(parts_are_copied_through_several_views),
