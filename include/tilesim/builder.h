@@ -18,7 +18,7 @@ typedef int ts_value;
  * copied; machine, err and arena must outlive the builder. */
 TS_API ts_builder *ts_builder_new(ts_error *err, ts_arena *arena, const ts_machine *machine,
                                   const char *name);
-/* The program, or NULL after an error. */
+/* The program, once; NULL after an error. Nothing can be added behind it. */
 TS_API const ts_program *ts_builder_end(ts_builder *b);
 
 /* A tensor of a memory ("hbm", "vmem", "smem", "cmem"), of a shape with a layout. role: "in", "out", "inout",

@@ -77,7 +77,10 @@ static bool takes(ts_builder *b, const char *what, const char *text) {
     return !b->failed;
 }
 
-const ts_program *ts_builder_end(ts_builder *b) { return b->failed ? NULL : ts_program_end(b->inner); }
+const ts_program *ts_builder_end(ts_builder *b) {
+    bool own = b->failed && !ts_program_failed(b->inner);
+    return own ? NULL : ts_program_end(b->inner);
+}
 
 /* The number of a word in a list that ends with NULL; -1, and an error. */
 static int find_word(ts_builder *b, const char *what, const char *word, const char *const *words) {

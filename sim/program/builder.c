@@ -18,6 +18,7 @@ struct ts_program_builder {
     bool open; /* a bundle is */
     int open_at;
     bool failed;
+    bool ended; /* then it has failed, too: nothing changes any more */
 };
 
 /* Where an error is: the program's name, and a word of what was asked. */
@@ -402,8 +403,10 @@ void ts_program_place(ts_program_builder *b, ts_operand label) {
 }
 
 const ts_program *ts_program_end(ts_program_builder *b) {
+    if (b->ended) ts_error_set(b->as.err, TS_ERROR_USAGE, "the builder has ended");
     if (b->open) refuse(b, "bundle", "the bundle is not closed");
     if (b->failed) return NULL;
+    b->ended = b->failed = true;
     pack_region(&b->as);
     for (int i = 0; i < b->as.items.count; i++) {
         item *it = &b->as.items.items[i];

@@ -871,6 +871,25 @@ static void names_that_are_missing(void **state) {
     assert_null(ts_simulation_output(run, NULL));
 }
 
+/* A second end would take what labels have become for labels. */
+static void builders_end_once(void **state) {
+    ts_builder *b = ts_builder_new(err, arena, machine(), "p");
+    ts_value over = ts_builder_label(b), again = ts_builder_label(b), s1 = ts_builder_sreg(b, 1);
+    ts_builder_add(b, "brnz", 2, s1, over);
+    ts_builder_place(b, again);
+    ts_builder_add(b, "sadd", 3, s1, s1, ts_builder_integer(b, 1));
+    ts_builder_place(b, over);
+    ts_builder_add(b, "br.lt", 3, s1, ts_builder_integer(b, 3), again);
+    const ts_program *once = ts_builder_end(b);
+    assert_non_null(once);
+    const char *printed = ts_program_text(arena, once);
+    ts_builder_add(b, "nop", 0);
+    ts_builder_pack(b, 1);
+    assert_null(ts_builder_end(b));
+    failed(TS_ERROR_USAGE, "the builder has ended");
+    assert_string_equal(ts_program_text(arena, once), printed);
+}
+
 /* A mask, a bundle of two and a branch back. */
 static void builder_parts(void **state) {
     ts_run_options options = {.struct_bytes = sizeof options, .machine = machine()};
@@ -1059,6 +1078,7 @@ int main(void) {
         TEST(counts_below_0),
         TEST(masks_that_are_missing),
         TEST(names_that_are_missing),
+        TEST(builders_end_once),
         TEST(builder_parts),
         TEST(choices),
         TEST(audits),
