@@ -60,7 +60,7 @@ def wheel_has_all_and_is_the_same_again():
             names = file.namelist()
             listed = [line.split(",")[0] for line in file.read(names[-1]).decode().splitlines()]
         assert names[-1].endswith("RECORD") and sorted(listed) == sorted(names)
-        assert {"tilesim/libtilesim.so.0", "tilesim/declarations.h", "tilesim/__init__.py"} <= set(names)
+        assert {"tilesim/libtilesim.so.0", "tilesim/declarations.h", "tilesim/__init__.py", "tilesim/py.typed"} <= set(names)
 
 
 @test
