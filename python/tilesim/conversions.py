@@ -5,7 +5,7 @@ import functools
 import math
 import mmap
 from numbers import Number
-from typing import Any, Optional, Tuple, Union
+from typing import Any, Optional, Tuple, Union, overload
 
 import numpy as np
 
@@ -186,8 +186,18 @@ class Converter:
 _converter = functools.lru_cache(maxsize=16)(Converter)
 
 
+@overload
+def convert(data: Any, layout: None = None, *, to: Union[str, Layout], threads: int = 0, out: None = None) -> memoryview: ...
+@overload
+def convert(data: Any, layout: Union[str, Layout], to: None = None, threads: int = 0,
+            out: Optional[np.ndarray] = None) -> np.ndarray: ...
+@overload
 def convert(data: Any, layout: Union[str, Layout, None] = None, to: Union[str, Layout, None] = None, threads: int = 0,
-            out: Any = None) -> Union[memoryview, np.ndarray]:
+            out: Any = None) -> Any: ...
+
+
+def convert(data: Any, layout: Union[str, Layout, None] = None, to: Union[str, Layout, None] = None, threads: int = 0,
+            out: Any = None) -> Any:
     """Moves an array into a layout, or the bytes of one layout into another.
 
     ``convert(array, to=layout)`` gives the bytes of the layout, a memoryview with padding zero; values are rounded to its
