@@ -611,7 +611,10 @@ def _lowered(call: Call, generation: int) -> Any:
     structs = [jax.ShapeDtypeStruct(array.shape, array.dtype) for array in call.inputs]
     with _on_chip(chips):
         function = call.devices.each(call.bind, _abstract_mesh(chips)) if call.devices else jax.jit(call.bind)
-        return function.trace(*structs).lower(lowering_platforms=("tpu",)).compiler_ir()
+        try:
+            return function.trace(*structs).lower(lowering_platforms=("tpu",)).compiler_ir()
+        except ir.MLIRError as error:
+            raise LoweringError(f"'{call.name}': {_words(error)}") from error
 
 
 def _body(call: Call, generation: int) -> bytes:

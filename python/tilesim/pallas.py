@@ -35,7 +35,9 @@ INSTALL = ("python3 -m venv build/venv-pallas && "
            "build/venv-pallas/bin/pip install jax==0.8.1 jaxlib==0.8.1 numpy cffi")
 NO_KERNEL = "it calls no pallas_call"
 # How far a value may be from interpret mode's, as a share of the largest: a few roundings of the type, or one to bf16.
-NEAR = {"bfloat16": 2.0 ** -6, "float16": 2.0 ** -9, "float32": 2.0 ** -8}
+# Of 8 bits it is a step: JAX on a CPU rounds to them by way of 16 bits.
+NEAR = {"bfloat16": 2.0 ** -6, "float16": 2.0 ** -9, "float32": 2.0 ** -8,
+        "float8_e4m3fn": 2.0 ** -3, "float8_e4m3b11fnuz": 2.0 ** -3, "float8_e5m2": 2.0 ** -2}
 # f32 products state no precision unless asked to: both operands may then be rounded to bf16, by a share of 2^-8 each.
 NEAR_PRODUCTS = {**NEAR, "float32": 2.0 ** -7}
 _F32_PRODUCT = re.compile(r'"tpu\.matmul"(?!.*contract_precision<fp32>).*: \(vector<[0-9x]*f32>')
@@ -168,15 +170,22 @@ def _interpreted(call: Any) -> List[np.ndarray]:
                              "compare=False (--no-compare) runs it without that") from error
 
 
-def _chips(mosaic: Any, machine: Union[str, Machine], mesh: Optional[str]) -> Any:
-    """What a function is lowered for. JAX gets as many devices of the host, if it has not begun."""
+def _axes(mesh: Optional[str]) -> Dict[str, int]:
+    """Of "4x4" and "data=2,model=8"."""
     words = (mesh or "").split("," if "=" in (mesh or "") else "x")
     try:
         named = enumerate(word.rpartition("=") for word in words if word)
         axes = {name or "xyzw"[i]: int(extent) for i, (name, _, extent) in named}
+        if any(extent < 1 for extent in axes.values()):
+            raise ValueError
     except (ValueError, IndexError):
         raise ValueError(f"mesh '{mesh}': expected such as '4x4' or 'data=2,model=8'") from None
-    return mosaic.on_host(mosaic.Chips(generation(machine), axes))
+    return axes
+
+
+def _chips(mosaic: Any, machine: Union[str, Machine], mesh: Optional[str]) -> Any:
+    """What a function is lowered for. JAX gets as many devices of the host, if it has not begun."""
+    return mosaic.on_host(mosaic.Chips(generation(machine), _axes(mesh)))
 
 
 def run(kernel: Callable, *arrays: Any, machine: Union[str, Machine] = DEFAULT, mesh: Optional[str] = None, compare: bool = True,
@@ -279,6 +288,8 @@ def _function(place: str) -> Callable:
     if not path:
         raise ValueError(f"'{place}': expected FILE.py:FUNCTION")
     spec = importlib.util.spec_from_file_location(Path(path).stem, path)
+    if spec is None or spec.loader is None:
+        raise ValueError(f"'{place}': {path} is no file of Python, expected FILE.py:FUNCTION")
     module = importlib.util.module_from_spec(spec)
     sys.path.insert(0, str(Path(path).resolve().parent))
     spec.loader.exec_module(module)
@@ -308,6 +319,9 @@ def _array(text: str, seed: int) -> np.ndarray:
 
 def _arguments(function: Callable, given: Sequence[str]) -> List[np.ndarray]:
     """An array for each parameter without a default: what -i says, else its annotation: ``def f(x: "f32[8,128] iota")``."""
+    unnamed = [word for word in given if "=" not in word]
+    if unnamed:
+        raise ValueError(f"-i '{unnamed[0]}': expected NAME=OPERAND, such as 'x=f32[256,128]'")
     chosen = dict(word.partition("=")[::2] for word in given)
     arrays = []
     names = [name for name, parameter in inspect.signature(function).parameters.items()

@@ -48,7 +48,32 @@ def arguments_are_annotations_or_given():
             assert "expected the name of an array, one of w, v" in str(
                 raised(ValueError, pallas._arguments, kernel, [f"x={folder}/b.npz{name}", "y=u8[2]"])), name
     assert "'y' has no array" in str(raised(ValueError, pallas._arguments, kernel, []))
+    assert "-i 'y': expected NAME=OPERAND" in str(raised(ValueError, pallas._arguments, kernel, ["y"]))
     assert "no parameter 'z': expected one of x, y" in str(raised(ValueError, pallas._arguments, kernel, ["y=f32[2]", "z=f32[2]"]))
+
+
+@test
+def meshes_have_axes_of_one_device_and_more():
+    assert pallas._axes(None) == {} and pallas._axes("2x4") == {"x": 2, "y": 4} and pallas._axes("a=1,b=8") == {"a": 1, "b": 8}
+    for mesh in ("0", "2x0", "a=-1", "q", "1x1x1x1x1"):
+        assert f"mesh '{mesh}': expected such as '4x4'" in str(raised(ValueError, pallas._axes, mesh)), mesh
+
+
+@test
+def functions_are_of_files_of_python():
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "mine.py").write_text("def kernel(x):\n    return x\n")
+        assert pallas._function(f"{folder}/mine.py:kernel")(3) == 3
+    assert "'os:path': os is no file of Python, expected FILE.py:FUNCTION" in str(raised(ValueError, pallas._function, "os:path"))
+
+
+@test
+def small_floats_may_be_a_step_apart():
+    for kind in ("f8e4m3fn", "f8e5m2", "f8e4m3b11fnuz"):
+        if ts.dtype(kind).names is None:  # there is ml_dtypes
+            bits = np.array([4, 60], np.uint8)
+            values, next_ones, third = (array.view(ts.dtype(kind)) for array in (bits, bits + 1, bits + 3))
+            assert pallas.Difference(next_ones, values).passed and not pallas.Difference(third, values).passed, kind
 
 
 @test
