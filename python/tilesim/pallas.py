@@ -18,7 +18,7 @@ import re
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -260,6 +260,8 @@ def choose(kernel: Callable, *arrays: Any, blocks: Mapping[str, Sequence[Any]], 
     """Times a function with each combination of block sizes, which are keyword arguments of it: the fastest first, then those
     without a time. All kernels of the function are added up; values are not computed, and arrays may be shapes. `exact`: nothing
     is left out of the time."""
+    if not isinstance(blocks, Mapping) or not all(isinstance(values, Iterable) for values in blocks.values()):
+        raise TypeError("blocks are sizes to try by the names of keyword arguments, such as {'block': [8, 16]}")
     chip = as_machine(machine)
     combinations = [dict(zip(blocks, values)) for values in itertools.product(*blocks.values())]
     with tempfile.TemporaryDirectory() as folder:

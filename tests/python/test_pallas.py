@@ -60,6 +60,12 @@ def meshes_have_axes_of_one_device_and_more():
 
 
 @test
+def blocks_are_lists_by_name():
+    for blocks in ([8, 16], {"block": 8}, None):
+        assert "such as {'block': [8, 16]}" in str(raised(TypeError, pallas.choose, kernel, blocks=blocks)), blocks
+
+
+@test
 def functions_are_of_files_of_python():
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "mine.py").write_text("def kernel(x):\n    return x\n")
