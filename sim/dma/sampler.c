@@ -214,7 +214,7 @@ static bool take_length(sampler_box *b, int64_t length, int64_t count) {
     b->ticks = (ts_ratio){0};
     rest = tail_of(b, count) - b->base;
     most = rest * 2 / 3 / length; /* few blocks are simulated twice */
-    b->most = most < SAMPLER_MOST ? (int)most : SAMPLER_MOST;
+    b->most = (int)ts_min(most, ts_max(SAMPLER_MOST, rest / length / SAMPLER_LITTLE));
     return rest >= (int64_t)b->worth * length;
 }
 
@@ -391,6 +391,11 @@ static void stay(sampler *s, const ts_traversal *traversal, const sampler_sample
     b->from_line = 2 * lines_of(traversal) - b->first_line;
 }
 
+/* Windows one behind the other take nothing that the rest would not: where that is long, there may be any number. */
+static bool goes_on(const sampler_box *b, int64_t count) {
+    return b->stays && tail_of(b, count) - b->base >= SAMPLER_LONG * (int64_t)SAMPLER_MOST * b->length;
+}
+
 /* The windows do not tell: goes on behind the first; where they lie one behind the other, behind the last. */
 static void give_up(sampler *s, const sampler_sample *now, int64_t next, sampler_skip *skip) {
     sampler_box *b = &s->box;
@@ -419,7 +424,7 @@ static void go_on(sampler *s, ts_traversal *traversal, const sampler_sample *now
         b->owes = false;
         return;
     }
-    if (b->ticks.count >= b->most || !sampler_will_agree(b)) {
+    if (!goes_on(b, count) && (b->ticks.count >= b->most || !sampler_will_agree(b))) {
         give_up(s, now, next, skip);
         return;
     }

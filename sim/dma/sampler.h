@@ -22,6 +22,10 @@
  * lines. How many all have is known of those that were probed (positions.c). In a box of fewer than SAMPLER_PROBED blocks
  * these are few, and the mean goes by what was expected of the windows.
  *
+ * Of a rest that takes many more windows than SAMPLER_MOST, one in SAMPLER_LITTLE may be measured; and where they lie one
+ * behind the other (below) in a rest of SAMPLER_LONG times SAMPLER_MOST, they are measured until they tell: all of it could
+ * take minutes.
+ *
  * A rest of less than SAMPLER_WORTH times the least windows is too short for that; of a large box where reads and writes
  * take turns, whose queues each jump disturbs, one of less than SAMPLER_WORTH_TURNING. There windows lie one behind the
  * other, SAMPLER_LEAST_UNEVEN or more, until one part in SAMPLER_ERROR is known and they do not drift: what follows is
@@ -74,6 +78,8 @@ enum {
     SAMPLER_LARGE = 4,
     SAMPLER_MANY = 16,
     SAMPLER_MOST = 192,
+    SAMPLER_LITTLE = 32,
+    SAMPLER_LONG = 8,
     SAMPLER_BLOCKS = 8,     /* of a window, at least; */
     SAMPLER_FEW_BLOCKS = 2, /* if these access so many times what the memory holds: */
     SAMPLER_PLENTY = 4,

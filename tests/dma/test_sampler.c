@@ -66,7 +66,21 @@ static void what_a_memory_holds(void **state) {
 /* ROOMY is steady, of a memory at which half as many lines wait. LATE is slower than the engine from seven tenths on.
  * JUMPY takes half as long for as many lines as wait, where blocks have been left out: at the end, too.
  * BURSTY serves a line in 4 ticks, and accepts 16 blocks faster than that, then 16 more slowly. */
-typedef enum { STEADY, NOISY, ROUGH, WILD, SLOWING, DRIFTING, FAST, ROOMY, COLD, LATE, JUMPY, BURSTY } pace;
+typedef enum {
+    STEADY,
+    NOISY,
+    ROUGH,
+    RUGGED,
+    WILD,
+    SLOWING,
+    DRIFTING,
+    FAST,
+    ROOMY,
+    COLD,
+    LATE,
+    JUMPY,
+    BURSTY
+} pace;
 
 typedef struct {
     const char *name, *src, *dst;
@@ -108,6 +122,7 @@ static int64_t line_ticks(pace at, int64_t block, int64_t count) {
     uint64_t hash = (uint64_t)(block + 1) * UINT64_C(0x9e3779b97f4a7c15);
     if (at == NOISY) return 3 + (int64_t)(hash >> 62);
     if (at == ROUGH) return 2 + (int64_t)(hash >> 60);
+    if (at == RUGGED) return 1 + (int64_t)((hash ^ hash >> 31) * UINT64_C(0xbf58476d1ce4e5b9) >> 57);
     if (at == WILD) return (hash >> 40) % 16 == 0 ? 400 : 1;
     if (at == LATE) return 10 * block < 7 * count ? 37 : 60;
     if (at == BURSTY) return block / 16 % 2 == 0 ? 2 : 6;
@@ -281,6 +296,9 @@ static const run_case runs[] = {
     {"rough, and too little of it", "f32[600,1024]{1,0:T(8,128)}", "f32[600,1024]{1,0:T(8,128)}", ROUGH,
      0.001, true, true, false, false, 0, 601, 760},
     {"rough for long", ROWS, ROWS, ROUGH, 0.001, true, true, false, false, 0.005, 800, 3000},
+    {"rugged", ROWS, ROWS, RUGGED, 0.001, true, true, false, false, 0, 8193, 8900},
+    {"rugged without end", "f32[120000,1024]{1,0:T(8,128)}", "f32[120000,1024]{1,0:T(8,128)}", RUGGED, 0.001,
+     true, true, false, false, 0.01, 10000, 60000},
     {"wild", ROWS, ROWS, WILD, 0.001, true, true, false, false, 0, 8193, 8900},
     {"slowing", ROWS, ROWS, SLOWING, 0.001, true, true, false, false, 0, 8193, 9800},
     {"drifting", "f32[2500,1024]{1,0:T(8,128)}", "f32[2500,1024]{1,0:T(8,128)}", DRIFTING, 0.001, true, true,
