@@ -92,6 +92,7 @@ static bool choose(ts_error *err, const cli_line *line, ts_choose_request *r, ts
                    ts_choose_result *result) {
     cli_progress bar = cli_progress_begin();
     const char *name = cli_value(line, "machine");
+    if (cli_value(line, "jobs")) return ts_error_set(err, TS_ERROR_USAGE, "--jobs goes only with --block");
     r->machine_name = name ? name : TS_MACHINE_DEFAULT;
     r->sets = cli_values(line, "set", &r->set_count);
     r->machine = cli_machine(err, line);

@@ -84,13 +84,23 @@ static bool run(ts_error *err, const cli_line *line, ts_hbm_report *report) {
     return done && cli_save(err, line, "commands", trace);
 }
 
+/* Nothing else goes with it but --json. */
+static bool list(ts_error *err, const cli_line *line, ts_text *out) {
+    if (line->operand_count > 0)
+        return ts_error_set(err, TS_ERROR_USAGE, "--list takes no operands, found '%s'", line->operands[0]);
+    for (int i = 0; i < line->given_count; i++) {
+        const char *name = options[line->given[i].option].name;
+        if (strcmp(name, "list") != 0 && strcmp(name, "json") != 0)
+            return ts_error_set(err, TS_ERROR_USAGE, "--%s does not go with --list", name);
+    }
+    (cli_value(line, "json") ? ts_report_hbm_patterns_json : ts_report_hbm_patterns)(out);
+    return true;
+}
+
 static bool print(ts_error *err, const cli_line *line, ts_text *out) {
     ts_hbm_report report;
     bool json = cli_value(line, "json") != NULL;
-    if (cli_value(line, "list")) {
-        (json ? ts_report_hbm_patterns_json : ts_report_hbm_patterns)(out);
-        return true;
-    }
+    if (cli_value(line, "list")) return list(err, line, out);
     if (line->operand_count == 0)
         return ts_error_set(err, TS_ERROR_USAGE, "too few operands, expected PATTERN|TRACE");
     if (!run(err, line, &report)) return false;

@@ -47,10 +47,15 @@ static const cli_command usage = {
     .options = options,
 };
 
+static bool show_machines(ts_error *err, const cli_line *line, ts_text *out) {
+    if (line->operand_count > 1 || cli_value(line, "set"))
+        return ts_error_set(err, TS_ERROR_USAGE, "--list is of all machines, as they are: found %s",
+                            line->operand_count > 1 ? line->operands[1] : "--set");
+    return (cli_value(line, "json") ? ts_report_machines_json : ts_report_machines)(err, line->arena, out);
+}
+
 static bool show_machine(ts_error *err, const cli_line *line, ts_text *out) {
-    if (cli_value(line, "list"))
-        return (cli_value(line, "json") ? ts_report_machines_json : ts_report_machines)(err, line->arena,
-                                                                                        out);
+    if (cli_value(line, "list")) return show_machines(err, line, out);
     const char *name = line->operand_count > 1 ? line->operands[1] : TS_MACHINE_DEFAULT;
     const ts_machine *machine = cli_machine_named(err, line, name, NULL);
     if (machine == NULL) return false;

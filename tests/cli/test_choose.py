@@ -437,6 +437,8 @@ def bad_block_sizes():
                            (["--block", "BM=1", "--rows", "0"], "--rows is 0")):
         code, out, err = run("choose", *MATMUL, *words)
         assert code == 2 and out == "" and message in err, (words, err)
+    code, out, err = run("choose", *MATMUL[:1], "--tensor", "a", "-j", "2")
+    assert code == 2 and out == "" and "--jobs goes only with --block" in err, err
     for operand, message in (("kernels.py:flash", "python3 -m tilesim.pallas kernels.py:flash --block .."),
                              ("f32[8,128]", "--block is of a program, expected PROGRAM.tsim or KERNEL.mlir")):
         code, out, err = run("choose", operand, "--block", "a=1,2")

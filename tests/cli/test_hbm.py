@@ -99,6 +99,9 @@ def pattern_names():
     assert len(lines) == 14 and lines[0] == "a_seq_rd        reads in order"
     names = [row["name"] for row in expect_json(["hbm", "--list"])["patterns"]]
     assert names == [line.split()[0] for line in lines]
+    for words, message in ((["j_random"], "--list takes no operands, found 'j_random'"), (["-m", "nosuch"], "--machine does not go with --list")):
+        code, out, err = run("hbm", "--list", *words)
+        assert code == 2 and out == "" and message in err, err
 
 
 @test

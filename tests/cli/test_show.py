@@ -197,6 +197,9 @@ def the_list():
     assert all(line[39:42] in ("GiB", "HBM") for line in lines), lines  # in columns, however long the titles
     value = expect_json(["show", "machine", "--list"], default="tpu-v5e")
     assert [machine["machine"] for machine in value["machines"]] == NAMES
+    for words, found in ((["tpu-v4"], "tpu-v4"), (["--set", "hbm.stacks=2"], "--set")):
+        code, out, err = run("show", "machine", "--list", *words)
+        assert code == 2 and out == "" and f"--list is of all machines, as they are: found {found}" in err, err
 
 
 @test
