@@ -96,6 +96,8 @@ static const box_row boxes[] = {
     {"a loop that columns have begun", 32, 2, {{16, 4, 1024}, {256, 64, 4}}, true, {16, 256}},
     {"runs", 84 * 8, 2, {{2000, 2520, 84}, {30, 84, 168000}}, true, {48, 30}},
     {"long runs", 250 * 8, 2, {{2000, 25000, 250}, {100, 250, 500000}}, true, {16, 10}},
+    {"two rows of two", 32, 3, {{2, 8000, 4}, {2000, 16000, 8}, {2000, 4, 16000}}, true, {2, 63, 256}},
+    {"room for two more", 64 * 8, 3, {{32, 640, 64}, {9, 20480, 2048}, {10, 64, 18432}}, true, {32, 2, 10}},
     {"a run of rows too short", 33 * 8, 1, {{2000, 2520, 33}}, false, {0}},
     {"blocks of short columns", 32, 3, {{24, 8000, 4}, {2000, 4, 96}, {20, 16000000, 192000}}, false, {0}},
     {"what follows is of the rows", 32, 2, {{24, 8000, 4}, {2000, 4, 96}}, false, {0}},
@@ -152,6 +154,22 @@ static void boxes_in_columns(void **state) {
     }
 }
 
+/* What changes, what is narrower than a byte or lies within one, and where there are no kernels. */
+static void others_are_not(void **state) {
+    const ts_plan_loop loops[] = {{2000, 12000, 4}, {3000, 4, 8000}};
+    ts_plan_box box = box_of(2, loops);
+    ts_copy_context m = context_of(32, NULL, NULL), narrow = context_of(4, NULL, NULL), base = m;
+    assert_int_equal(ts_columns_widen(&m, &box), has_columns());
+    m.same = false;
+    assert_false(ts_columns_widen(&m, &box));
+    assert_false(ts_columns_widen(&narrow, &box));
+    base.kernels = ts_kernels_get(0);
+    assert_false(ts_columns_widen(&base, &box));
+    box.loops[0].src_bits += 4;
+    m.same = true;
+    assert_false(ts_columns_widen(&m, &box));
+}
+
 /* ---- Which boxes make streams ---- */
 
 typedef struct {
@@ -183,6 +201,7 @@ static const stream_row streams[] = {
     {"a loop around", 32, 3, {{3, 50000, 50000}, {10, 4000, 4}, {1000, 4, 40}}, true},
     {"runs", 55 * 8, 2, {{3, 55000, 55}, {1000, 55, 165}}, true},
     {"columns of runs just short enough", 48 * 8, 2, {{16, 4800, 48}, {100, 48, 768}}, true},
+    {"runs of which nothing follows", 84 * 8, 2, {{8, 84000, 84}, {1000, 84, 700}}, false},
     {"columns of runs that are no few", 48 * 8, 2, {{17, 4800, 48}, {100, 48, 816}}, false},
 };
 
@@ -353,6 +372,13 @@ static const layout_pair adjoining[] = {
     {"f32[R,C,13]{2,1,0}", "f32[R,C,13]{2,0,1}", SOME},
 };
 
+/* Columns of a line of bytes, and of one more. */
+static void whole_lines(void **state) {
+    uint64_t seed = 5;
+    for (int rows = 63; rows <= 66; rows++)
+        move_columns(&(layout_pair){"u8[R,C]{1,0}", "u8[R,C]{0,1}", SOME}, rows, 431, rows, &seed);
+}
+
 static void random_streams(void **state) {
     const int count = (int)(sizeof adjoining / sizeof adjoining[0]);
     uint64_t seed = 20261130;
@@ -400,9 +426,10 @@ static void many_columns(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(boxes_in_columns), cmocka_unit_test(runs_in_columns),
-                                       cmocka_unit_test(random_columns),   cmocka_unit_test(ends_of_columns),
-                                       cmocka_unit_test(many_columns),     cmocka_unit_test(columns_in_tiles),
-                                       cmocka_unit_test(boxes_in_streams), cmocka_unit_test(random_streams),
+                                       cmocka_unit_test(others_are_not),   cmocka_unit_test(random_columns),
+                                       cmocka_unit_test(ends_of_columns),  cmocka_unit_test(many_columns),
+                                       cmocka_unit_test(columns_in_tiles), cmocka_unit_test(boxes_in_streams),
+                                       cmocka_unit_test(random_streams),   cmocka_unit_test(whole_lines),
                                        cmocka_unit_test(boxes_of_groups)};
     return cmocka_run_group_tests_name("move/columns", tests, NULL, NULL);
 }
