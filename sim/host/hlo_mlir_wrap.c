@@ -70,7 +70,7 @@ static bool dangles(const char *at, const char *end) {
     static const char applies[] = " applies"; /* "stablehlo.add across .." of a reduction */
     char last = end[-1];
     size_t length = sizeof applies - 1;
-    if (last == 's' && (size_t)(end - at) > length && memcmp(end - length, applies, length) == 0) return true;
+    if ((size_t)(end - at) > length && memcmp(end - length, applies, length) == 0) return true;
     return last == ',' || last == '=' || last == ':' || (last == '>' && end - at > 1 && end[-2] == '-');
 }
 
