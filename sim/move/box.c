@@ -8,8 +8,7 @@ enum {
     PEELED_BYTES = 64 << 10,
     LONG_RUN = 512,
     FEW = 8,
-    WIDEST_ELEMENT = 16, /* bytes */
-    MOST_DIRECT = 4      /* stages of a tile that is as fast when it stores for itself */
+    MOST_DIRECT = 4 /* stages of a tile that is as fast when it stores for itself */
 };
 
 /* Moves what tiles leave of each loop. */
@@ -106,8 +105,6 @@ static bool is_large_square(const ts_copy_context *m, const ts_tile *tile) {
     return tile->stages > MOST_DIRECT && m->dst.element_bits / 8 << tile->stages == tile->line_bytes;
 }
 
-static bool is_element(int64_t bytes) { return bytes <= WIDEST_ELEMENT && (bytes & (bytes - 1)) == 0; }
-
 /* Runs that are as long as wider elements. */
 static void move_runs_as_elements(const ts_copy_context *m, const ts_plan_box *box, int64_t run_bytes) {
     ts_copy_context wide = *m;
@@ -165,7 +162,7 @@ static void move_found(ts_copy_plan *j, const ts_plan_box *box, bool has, int64_
         ts_copy_step_elements(m, box);
     else if (j->others && ts_copy_plan_move_joined(j, box, taken))
         return;
-    else if (m->same && !j->tile_function && is_element(j->run_bytes))
+    else if (m->same && !j->tile_function && ts_copy_plan_is_element(8 * j->run_bytes))
         move_runs_as_elements(m, box, j->run_bytes);
     else
         move_matched(j, box, times);
