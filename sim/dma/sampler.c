@@ -391,11 +391,6 @@ static void stay(sampler *s, const ts_traversal *traversal, const sampler_sample
     b->from_line = 2 * lines_of(traversal) - b->first_line;
 }
 
-/* Windows one behind the other take nothing that the rest would not: where that is long, there may be any number. */
-static bool goes_on(const sampler_box *b, int64_t count) {
-    return b->stays && tail_of(b, count) - b->base >= SAMPLER_LONG * (int64_t)SAMPLER_MOST * b->length;
-}
-
 /* The windows do not tell: goes on behind the first; where they lie one behind the other, behind the last. */
 static void give_up(sampler *s, const sampler_sample *now, int64_t next, sampler_skip *skip) {
     sampler_box *b = &s->box;
@@ -424,7 +419,7 @@ static void go_on(sampler *s, ts_traversal *traversal, const sampler_sample *now
         b->owes = false;
         return;
     }
-    if (!goes_on(b, count) && (b->ticks.count >= b->most || !sampler_will_agree(b))) {
+    if (sampler_is_vain(b, tail_of(b, count) - b->base)) {
         give_up(s, now, next, skip);
         return;
     }

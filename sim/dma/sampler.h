@@ -211,6 +211,9 @@ bool sampler_is_drifting(const sampler_box *box);
 bool sampler_is_enough(const sampler_box *box);
 /* Will all windows that there may be tell their mean? */
 bool sampler_will_agree(const sampler_box *box);
+/* Is it not worth to measure more of a rest of so many blocks? Windows one behind the other take nothing that the rest would
+ * not: where that is long, there may be any number. */
+bool sampler_is_vain(const sampler_box *box, int64_t rest);
 /* Has the part more elements by work than all, by more than one part in SAMPLER_ERROR? 1; fewer: -1. */
 int sampler_compare_elements(ts_traversal_amount part, ts_traversal_amount all);
 

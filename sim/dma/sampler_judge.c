@@ -49,6 +49,11 @@ bool sampler_will_agree(const sampler_box *b) {
     return b->ticks.count < SAMPLER_MANY || is_known(b, SAMPLER_HOPE);
 }
 
+bool sampler_is_vain(const sampler_box *b, int64_t rest) {
+    if (b->stays && rest >= SAMPLER_LONG * (int64_t)SAMPLER_MOST * b->length) return false;
+    return b->ticks.count >= b->most || !sampler_will_agree(b);
+}
+
 int sampler_compare_elements(ts_traversal_amount part, ts_traversal_amount all) {
     double own = (double)part.elements * (double)all.work, mean = (double)all.elements * (double)part.work;
     return fabs(own - mean) * SAMPLER_ERROR <= mean ? 0 : own > mean ? 1 : -1;

@@ -113,6 +113,21 @@ static void what_will_be_left_counts(void **state) {
     assert_true(sampler_will_agree(&b));
 }
 
+/* Windows one behind the other of 10 blocks each, of a rest that holds so many more than there may be at most. */
+static void long_rests_are_measured_on(void **state) {
+    const int64_t is_long = SAMPLER_LONG * SAMPLER_MOST * 10;
+    sampler_box b = box_of(SAMPLER_MANY, 0.1); /* will not agree */
+    b.length = 10;
+    assert_true(sampler_is_vain(&b, is_long));
+    b.stays = true;
+    assert_true(sampler_is_vain(&b, is_long - 1));
+    assert_false(sampler_is_vain(&b, is_long));
+    b = box_of(SAMPLER_MANY, 0); /* will */
+    assert_false(sampler_is_vain(&b, 1));
+    b.most = SAMPLER_MANY;
+    assert_true(sampler_is_vain(&b, 1));
+}
+
 /* A box of 100 elements in 1000, at 2 ticks each. Before anything has passed, others count a quarter of that; then what
  * those that passed took, and no more than its own. */
 static void weights_are_parts_of_the_time(void **state) {
@@ -152,6 +167,7 @@ int main(void) {
         cmocka_unit_test(what_is_left_counts),
         cmocka_unit_test(some_windows_are_enough),
         cmocka_unit_test(large_boxes_of_the_memory_drift),
+        cmocka_unit_test(long_rests_are_measured_on),
         cmocka_unit_test(what_will_be_left_counts),
         cmocka_unit_test(weights_are_parts_of_the_time),
         cmocka_unit_test(elements_are_compared_by_work),
