@@ -88,11 +88,9 @@ static bool run(ts_error *err, const cli_line *line, ts_hbm_report *report) {
 static bool list(ts_error *err, const cli_line *line, ts_text *out) {
     if (line->operand_count > 0)
         return ts_error_set(err, TS_ERROR_USAGE, "--list takes no operands, found '%s'", line->operands[0]);
-    for (int i = 0; i < line->given_count; i++) {
-        const char *name = options[line->given[i].option].name;
-        if (strcmp(name, "list") != 0 && strcmp(name, "json") != 0)
-            return ts_error_set(err, TS_ERROR_USAGE, "--%s does not go with --list", name);
-    }
+    static const char *const own[] = {"list", "json", NULL};
+    const char *other = cli_other(line, own);
+    if (other) return ts_error_set(err, TS_ERROR_USAGE, "--%s does not go with --list", other);
     (cli_value(line, "json") ? ts_report_hbm_patterns_json : ts_report_hbm_patterns)(out);
     return true;
 }

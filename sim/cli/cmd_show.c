@@ -144,13 +144,8 @@ static const struct {
 
 /* An option of another subject would be passed over in silence. */
 static bool check_options(ts_error *err, const cli_line *line, int subject) {
-    for (int i = 0; i < line->given_count; i++) {
-        const char *const *own = subjects[subject].options, *name = options[line->given[i].option].name;
-        while (*own && strcmp(*own, name) != 0) own++;
-        if (!*own)
-            return ts_error_set(err, TS_ERROR_USAGE, "--%s is not of %s", name, subjects[subject].name);
-    }
-    return true;
+    const char *other = cli_other(line, subjects[subject].options);
+    return !other || ts_error_set(err, TS_ERROR_USAGE, "--%s is not of %s", other, subjects[subject].name);
 }
 
 static bool show(ts_error *err, const cli_line *line, ts_text *out) {

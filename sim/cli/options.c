@@ -34,6 +34,16 @@ int cli_count(const cli_line *line, const char *name) {
     return count;
 }
 
+const char *cli_other(const cli_line *line, const char *const *own) {
+    for (int i = 0; i < line->given_count; i++) {
+        const char *name = line->command->options[line->given[i].option].name;
+        const char *const *known = own;
+        while (*known && strcmp(*known, name) != 0) known++;
+        if (!*known) return name;
+    }
+    return NULL;
+}
+
 const char *const *cli_values(const cli_line *line, const char *name, int *count) {
     *count = cli_count(line, name);
     const char **values = TS_NEW_ARRAY(line->arena, const char *, *count + 1);

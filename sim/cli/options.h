@@ -59,6 +59,8 @@ const char *cli_value_at(const cli_line *line, const char *name, int i);
 /* All of them, `count`. */
 const char *const *cli_values(const cli_line *line, const char *name, int *count);
 int cli_count(const cli_line *line, const char *name);
+/* The first that was given and is none of these, which NULL ends; NULL: there is none. */
+const char *cli_other(const cli_line *line, const char *const *own);
 /* "--name", as errors in its value call it. */
 const char *cli_option_text(const cli_line *line, const char *name);
 /* The number given to an option, `least` to `most`; *value stays where there is none. */
