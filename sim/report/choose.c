@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "padding.h"
 #include "picture.h"
 #include "report/machine.h"
@@ -210,7 +211,7 @@ void ts_report_choose_json(const ts_choose_result *r, const ts_choose_view *view
 
 /* ---- The picture ---- */
 
-enum { BARS = 24, MOST_LABEL = 330, LETTER = 8, TOP = 60, SCALE = 240, BYTES_SCALE = 220 };
+enum { BARS = 24, MOST_LABEL = 330, LETTER = 8, TOP = 60, SCALE = 240, BYTES_SCALE = 220, CUT_SCALE = 4 };
 /* From the bars of times to those of bytes, and what both take. */
 enum { BYTES = 400, WIDTH = 750 };
 
@@ -235,8 +236,15 @@ typedef struct {
     int64_t most_cycles, most_bytes;
 } chart;
 
+/* As much of a candidate's figure as the scale has to hold: of those that were cut, no more than a few times the best. */
+static int64_t in_scale(const ts_candidate *c, int64_t figure, int64_t best) {
+    bool whole = c->priced || c->is_now || c->is_rule;
+    return whole ? figure : ts_min(figure, CUT_SCALE * best);
+}
+
 static chart measure(const ts_choose_result *r) {
     static const char marks[] = " (rule) (now)";
+    const ts_candidate *best = &r->candidates[0];
     chart all = {0};
     size_t longest = 0;
     for (int i = 0; i < r->candidate_count; i++) {
@@ -247,9 +255,8 @@ static chart measure(const ts_choose_result *r) {
         size_t length = strlen(layout_of(c)) + (marked ? sizeof marks : 0);
         longest = length > longest ? length : longest;
         all.rows++;
-        if (!c->priced && !marked) continue;
-        if (cycles > all.most_cycles) all.most_cycles = cycles;
-        if (c->bytes > all.most_bytes) all.most_bytes = c->bytes;
+        all.most_cycles = ts_max(all.most_cycles, in_scale(c, cycles, best->cycles));
+        all.most_bytes = ts_max(all.most_bytes, in_scale(c, c->bytes, best->bytes));
     }
     all.times = longest * LETTER < MOST_LABEL ? (int)longest * LETTER : MOST_LABEL;
     all.bytes = all.times + BYTES;

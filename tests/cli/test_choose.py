@@ -320,6 +320,26 @@ def a_picture_has_the_figures_of_the_table_and_says_what_it_leaves_out():
         assert re.findall(r"stands for ([0-9]+) that are alike", page.read_text()) == [str(n) for n in alike] and alike
 
 
+def bars(picture, kind):
+    rects = xml.etree.ElementTree.fromstring(picture).iter("{http://www.w3.org/2000/svg}rect")
+    return [float(one.get("width")) for one in rects if one.get("class") == kind]
+
+
+@test
+def bars_of_what_was_cut_are_longer_than_the_best_and_have_their_padding():
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "a.svg")
+        words = ["choose", "bf16[29184,2,2560]", "--no-moves", "-m", "tpu-v4"]
+        expect([*words, "--svg", path], out=None)
+        found = expect_json(words)["candidates"]
+        cut = [one for one in found if not one["priced"]]
+        assert cut and all(one["ratio"] > 1.2 for one in cut), found
+        drawn, padding = bars(path.read_text(), "cut"), bars(path.read_text(), "waste")
+        data = bars(path.read_text(), "data")[0]
+        for bar, one in zip(drawn, cut, strict=True):
+            assert abs(bar - data * min(one["ratio"], 4)) < 1, (bar, data, one)
+        assert len(padding) >= len(cut) and min(padding[-len(cut) :]) > 50, padding
+
 
 @test
 def memories_of_any_name():
