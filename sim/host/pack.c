@@ -142,8 +142,7 @@ bool ts_host_store_read(ts_error *err, const ts_host_reader *reader, const ts_sh
     ts_arena *arena = ts_arena_new();
     window w;
     bool good = open_window(err, arena, &(placement){shape, space, base_bytes, NULL}, &w);
-    int64_t elements = 1;
-    for (int i = 0; i < shape->layout->rank; i++) elements *= shape->layout->dims[i];
+    int64_t elements = ts_layout_element_count(shape->layout);
     for (int64_t at = 0; good && at < elements; at = w.end) {
         slide(&w, at);
         good = reader->read(err, reader->self, w.begin, 1, (size_t)(w.end - w.begin), w.part.bytes) &&

@@ -1,6 +1,7 @@
 /* A run on every device of a mesh: arrays are dealt out to the devices, and gathered at the end. */
 #include <string.h>
 
+#include "base/number.h"
 #include "host/pack.h"
 #include "layout/shape.h"
 #include "pod/pod.h"
@@ -59,35 +60,36 @@ static bool store_inputs(ts_error *err, const mesh_run *run) {
 
 /* ---- Outputs ---- */
 
-static int64_t part_elements(const ts_tensor *tensor) {
-    int64_t elements = 1;
-    for (int i = 0; i < tensor->shape->layout->rank; i++) elements *= tensor->shape->layout->dims[i];
-    return elements;
-}
-
 enum { COMPARED = 1 << 14 }; /* elements at once */
 
-/* Copies of the same part are the same, bit by bit. */
+/* Elements from `at` on that two copies of a part have alike, bit by bit, or that pad it. */
+static size_t count_same(const ts_sharding *sharding, int64_t device, int64_t at,
+                         const uint8_t *const copies[2], size_t count, size_t bytes) {
+    size_t same = 0;
+    while (same < count && (memcmp(copies[0] + same * bytes, copies[1] + same * bytes, bytes) == 0 ||
+                            sharded_is_padding(sharding, device, at + (int64_t)same)))
+        same++;
+    return same;
+}
+
 static bool compare_copy(ts_error *err, const mesh_run *run, int i, const ts_host_reader *parts,
                          int64_t device) {
     const ts_tensor *tensor = &run->parts.program->code.tensors[i];
     const ts_sharding *sharding = run->parts.program->uses[i].sharding;
     int64_t first = sharded_first_copy(sharding, device);
     size_t bytes = (size_t)ts_dtype_get(tensor->shape->dtype)->stored_bits / 8;
-    int64_t elements = part_elements(tensor);
+    int64_t elements = ts_layout_element_count(tensor->shape->layout);
     ts_arena *scratch = ts_arena_new();
     uint8_t *a = TS_NEW_ARRAY(scratch, uint8_t, bytes * COMPARED),
             *b = TS_NEW_ARRAY(scratch, uint8_t, bytes * COMPARED);
     bool good = true;
     for (int64_t at = 0; good && at < elements; at += COMPARED) {
-        size_t count = elements - at < COMPARED ? (size_t)(elements - at) : COMPARED, same = 0;
+        size_t count = (size_t)ts_min(elements - at, COMPARED);
         good = parts[device].read(err, parts[device].self, at, 1, count, a) &&
                parts[first].read(err, parts[first].self, at, 1, count, b);
-        while (good && same < count &&
-               (memcmp(a + same * bytes, b + same * bytes, bytes) == 0 ||
-                sharded_is_padding(sharding, device, at + (int64_t)same)))
-            same++;
-        if (good && same < count)
+        size_t same =
+            good ? count_same(sharding, device, at, (const uint8_t *const[]){a, b}, count, bytes) : count;
+        if (same < count)
             good = ts_error_set(
                 err, TS_ERROR_FAULT,
                 "the copies of '%s' on devices %lld and %lld differ, first in element %lld of the part",
