@@ -51,9 +51,7 @@ static void tell_known(chip_core *by, ts_chip_message *m, int64_t cycle) {
 
 /* Of the slice, without what pads it. */
 static int64_t slice_bytes(const ts_chip *chip, const ts_slice *slice) {
-    int64_t elements = 1;
-    for (int i = 0; i < slice->rank; i++) elements *= slice->size[i];
-    return ts_ceil_div(elements * chip->code->tensors[slice->tensor].shape->element_bits, 8);
+    return ts_ceil_div(ts_slice_elements(slice) * chip->code->tensors[slice->tensor].shape->element_bits, 8);
 }
 
 void chip_send(ts_chip *chip, ts_in_flight *t, const ts_core_start *start, bool values) {

@@ -188,6 +188,7 @@ typedef struct {
     const ts_affine *begin; /* [rank] */
     const int64_t *size;    /* [rank] */
 } ts_slice;
+int64_t ts_slice_elements(const ts_slice *slice);
 
 enum { TS_TRANSFER_PRIORITY_MOST = 15 };
 

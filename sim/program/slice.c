@@ -155,9 +155,7 @@ bool check_slice(assembler *as, const token *location, const ts_slice *slice) {
 }
 
 static int64_t bytes_of(const assembler *as, const ts_slice *slice) {
-    int64_t elements = 1;
-    for (int i = 0; i < slice->rank; i++) elements *= slice->size[i];
-    return ts_ceil_div(elements * as->tensors.items[slice->tensor].shape->element_bits, 8);
+    return ts_ceil_div(ts_slice_elements(slice) * as->tensors.items[slice->tensor].shape->element_bits, 8);
 }
 
 bool add_transfer(assembler *as, const token *location, ts_transfer *new, ts_operand *out) {
