@@ -345,6 +345,10 @@ double ts_machine_microseconds(const ts_machine *machine, int64_t cycles) {
     return (double)cycles * 1000.0 / (double)machine->chip.sustained_khz;
 }
 
+double ts_machine_gb_per_second(const ts_machine *machine, int64_t bytes, int64_t cycles) {
+    return cycles > 0 ? (double)bytes / ts_machine_microseconds(machine, cycles) / 1000.0 : 0;
+}
+
 int64_t ts_machine_hbm_rate(const ts_machine *machine) {
     const ts_hbm_config *h = &machine->hbm;
     int64_t bursts = ts_hbm_bus_count(h) * h->clock_khz;

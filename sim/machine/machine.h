@@ -143,5 +143,6 @@ int64_t ts_machine_hbm_rate(const ts_machine *machine);               /* bytes a
 int64_t ts_machine_vmem_rate(const ts_machine *machine, int64_t khz); /* bytes a second, loads of all cores */
 /* Microseconds of so many core cycles of the machine. */
 double ts_machine_microseconds(const ts_machine *machine, int64_t cycles);
+double ts_machine_gb_per_second(const ts_machine *machine, int64_t bytes, int64_t cycles); /* 0 cycles: 0 */
 
 #endif

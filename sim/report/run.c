@@ -29,8 +29,7 @@ const char *ts_report_stall_unit(int stall) {
 }
 
 static double gb_per_second(const ts_run_request *request, const ts_run_result *result, int64_t bytes) {
-    double microseconds = ts_machine_microseconds(request->machine, result->chip.elapsed_cycles);
-    return microseconds > 0 ? (double)bytes / microseconds / 1000.0 : 0;
+    return ts_machine_gb_per_second(request->machine, bytes, result->chip.elapsed_cycles);
 }
 
 /* ---- Lines ---- */

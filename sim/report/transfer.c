@@ -15,8 +15,7 @@
 enum { BOXES_SHOWN = 16, CLASSES_SHOWN = 3 };
 
 double report_gb_per_second(const ts_transfer_study *s) {
-    double microseconds = ts_machine_microseconds(s->machine, s->cost.cycles);
-    return microseconds > 0 ? (double)s->cost.transfer.useful_bytes / microseconds / 1000.0 : 0;
+    return ts_machine_gb_per_second(s->machine, s->cost.transfer.useful_bytes, s->cost.cycles);
 }
 
 static int64_t answered_bursts(const ts_hbm_stats *hbm) { return hbm->forwarded + hbm->coalesced; }

@@ -11,8 +11,7 @@ static double us_of(const ts_transfer_mix *m, int64_t cycles) {
 }
 
 static double gb_per_second(const ts_transfer_mix *m, int transfer, int64_t cycles) {
-    double us = us_of(m, cycles);
-    return us > 0 ? (double)m->alone[transfer].cost.transfer.useful_bytes / us / 1000.0 : 0;
+    return ts_machine_gb_per_second(m->machine, m->alone[transfer].cost.transfer.useful_bytes, cycles);
 }
 
 static void add_transfers(ts_text *out, const ts_transfer_mix *m) {
