@@ -59,7 +59,6 @@ typedef struct {
 } ts_mismatch;
 
 typedef struct {
-    ts_dtype dtype;
     size_t count, failed;
     double max_ulp, max_abs; /* over all elements; an infinity where NaN or infinities disagree */
     size_t worst;            /* the row-major index of the element with max_ulp, the first one */

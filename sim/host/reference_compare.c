@@ -260,8 +260,7 @@ bool ts_check_run(ts_error *err, ts_arena *scratch, const ts_check *check, const
         return ts_reference_refuse(&s.left, check->actual->root,
                                    "'%.40s' is a number, expected a tensor on the left side", check->name);
     if (!fit_sides(&s, check)) return false;
-    *result =
-        (ts_check_result){.dtype = array->dtype, .count = (size_t)s.actual->count, .rank = s.actual->rank};
+    *result = (ts_check_result){.count = (size_t)s.actual->count, .rank = s.actual->rank};
     memcpy(result->dims, s.actual->dims, sizeof result->dims);
     comparison *state = TS_NEW(scratch, comparison);
     state->type = ts_reference_describe(array->dtype);

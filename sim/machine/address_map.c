@@ -351,8 +351,6 @@ ts_address_map *ts_address_map_new(ts_error *err, ts_arena *arena, const ts_hbm_
     map->turns = (uint64_t)p->turns;
     map->turn_shift = p->turns_at - p->width[OFFSET];
     map->turn_bit = packed_bit(p, STACK, 0);
-    map->name = source == text ? NULL : source->name;
-    map->fields = ts_arena_copy_text(arena, source->text, source->length);
     fill_tables(map, p);
     return map;
 }

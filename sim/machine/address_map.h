@@ -43,8 +43,6 @@ struct ts_address_map {
     int32_t offset_bits;          /* log2 of the burst */
     int32_t turn_shift, turn_bit; /* of a burst, of a packed location: the stack */
     uint64_t turns;               /* stacks that are no power of two; 0 */
-    const char *name;             /* of a named map, or NULL */
-    const char *fields;           /* the text with every width written out */
     uint64_t table[TS_ADDRESS_TABLES][256];
 };
 

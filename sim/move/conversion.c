@@ -84,7 +84,8 @@ static void describe_to(ts_conversion *c, const ts_dtype_info *type) {
     }
 }
 
-bool ts_conversion_find(ts_dtype from, ts_dtype to, ts_conversion *c) {
+/* What converts between two types that have values; false where there is no kernel for them. */
+static bool find_conversion(ts_dtype from, ts_dtype to, ts_conversion *c) {
     *c = (ts_conversion){0};
     if (from == to || !find_kind(from, &c->from_kind) || !find_kind(to, &c->to_kind)) return false;
     const ts_dtype_info *source = ts_dtype_get(from), *target = ts_dtype_get(to);
@@ -100,14 +101,14 @@ bool ts_conversion_find(ts_dtype from, ts_dtype to, ts_conversion *c) {
 void ts_copy_set_conversion(ts_copy_context *m) {
     static const int64_t here = 0;
     ts_conversion *c = &m->conversion;
-    if (!m->kernels || !ts_conversion_find(m->src.dtype, m->dst.dtype, c)) return;
+    if (!m->kernels || !find_conversion(m->src.dtype, m->dst.dtype, c)) return;
     m->convert = m->kernels->converts[c->from_kind][c->to_kind];
     int to = ts_dtype_get(m->dst.dtype)->stored_bits / 8;
     if (!m->kernels->look_ups || ts_dtype_get(m->src.dtype)->stored_bits != 8) return;
     ts_conversion to_half = *c;
     ts_convert_function *convert = m->convert;
     if (to > 2) { /* by way of bf16, where that is exact */
-        if (c->from_kind != TS_KIND_FLOAT_8 || !ts_conversion_find(m->src.dtype, TS_DTYPE_BF16, &to_half))
+        if (c->from_kind != TS_KIND_FLOAT_8 || !find_conversion(m->src.dtype, TS_DTYPE_BF16, &to_half))
             return;
         convert = m->kernels->converts[c->from_kind][TS_KIND_BF16];
         to = 2;

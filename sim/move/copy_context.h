@@ -120,8 +120,6 @@ int ts_columns_find_step(const ts_plan_box *box, ts_side side, int64_t bits, con
  * pay. */
 bool ts_columns_choose(const ts_copy_context *m, const ts_plan_box *box, int64_t *cover, bool *of_columns);
 
-/* What converts between two types that have values; false where there is no kernel for them. */
-bool ts_conversion_find(ts_dtype from, ts_dtype to, ts_conversion *conversion);
 /* Chooses convert and makes its table. */
 void ts_copy_set_conversion(ts_copy_context *m);
 

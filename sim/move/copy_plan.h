@@ -82,9 +82,6 @@ bool ts_copy_plan_rows_collide(const ts_offsets *rows, int64_t count);
 int64_t ts_copy_plan_find_run(const ts_plan_box *box, int64_t width, int64_t *times);
 /* Are so many bits an element that kernels know? */
 bool ts_copy_plan_is_element(int64_t width);
-/* Loops whose elements lie together on both sides make larger elements, and `times` says so; the bits of these, or 0 where
- * they are of another size than kernels know. */
-int64_t ts_copy_plan_find_width(const ts_plan_box *box, int64_t width, int64_t *times);
 /* Loops that stay within a few lines (permute.c): of each side one behind the other, or apart, where these move so
  * many bytes a clock; 0: not at all. */
 bool ts_copy_plan_match_permute(ts_copy_plan *job, const ts_plan_box *box, int apart, int64_t *times);

@@ -43,7 +43,9 @@ int64_t ts_copy_plan_find_run(const ts_plan_box *box, int64_t width, int64_t *ti
 
 bool ts_copy_plan_is_element(int64_t width) { return (width & (width - 1)) == 0 && width <= 8 * MOST_BYTES; }
 
-int64_t ts_copy_plan_find_width(const ts_plan_box *box, int64_t width, int64_t *times) {
+/* Loops whose elements lie together on both sides make larger elements, and `times` says so; the bits of these, or 0 where
+ * they are of another size than kernels know. */
+static int64_t find_width(const ts_plan_box *box, int64_t width, int64_t *times) {
     const int64_t run = ts_copy_plan_find_run(box, width, times);
     return run == width || ts_copy_plan_is_element(run) ? run : 0;
 }
@@ -383,7 +385,7 @@ static void take_boxes(ts_copy_plan *j, const side *s) {
 static int64_t find_sides(const ts_copy_plan *j, const ts_plan_box *box, side *rows, side *columns,
                           int64_t *times) {
     for (int i = 0; i < box->loop_count; i++) times[i] = 1;
-    int64_t width = steps_by_bytes(box) ? ts_copy_plan_find_width(box, j->m->dst.element_bits, times) : 0;
+    int64_t width = steps_by_bytes(box) ? find_width(box, j->m->dst.element_bits, times) : 0;
     *columns = (side){.side = TS_SRC, .other = TS_DST, .count = 1, .next_bits = width};
     *rows = (side){.side = TS_DST, .other = TS_SRC, .count = 1, .next_bits = width};
     if (width > 0) grow(box, rows, columns, times);

@@ -33,8 +33,7 @@ static bool read_row(ts_error *err, const ts_table *t, ts_measured_row *row) {
                              .workload = ts_table_cell(t, WORKLOAD),
                              .parameters = ts_table_cell(t, PARAMETERS),
                              .unit = ts_table_has(t, UNIT) ? ts_table_cell(t, UNIT) : "us",
-                             .timing = ts_table_cell(t, TIMING),
-                             .line = t->line};
+                             .timing = ts_table_cell(t, TIMING)};
     if (*row->id == '\0')
         return ts_error_at(err, TS_ERROR_INPUT, t->source, ts_table_offset(t, ID), "a row without id");
     return ts_table_positive(err, t, VALUE, &row->value);

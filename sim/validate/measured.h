@@ -18,7 +18,6 @@ typedef struct {
     const char *unit;       /* "us", "ms", "GB/s" ... */
     const char *timing;     /* "xprof device", "wall-clock" ...; may be "" */
     double value;           /* in `unit`, above 0 */
-    int line;
 } ts_measured_row;
 
 typedef struct {

@@ -29,7 +29,6 @@ static void rows_of_both_formats(void **state) {
     assert_string_equal(t.rows[0].parameters, "n=1, m=2");
     assert_string_equal(t.rows[0].unit, "ms");
     assert_true(t.rows[0].value == 2.5 && t.rows[1].value == 1000);
-    assert_int_equal(t.rows[1].line, 4);
     assert_true(parse(&err, arena, "id\tgroup\tmeasured_us\tworkload\nx\tcopy-v4\t1.5\t{\"b\": 3}", &t));
     assert_int_equal(t.count, 1);
     assert_string_equal(t.rows[0].group, "copy-v4");
