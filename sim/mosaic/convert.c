@@ -47,7 +47,7 @@ static ts_operand widen(lowering *l, const small_float *f, ts_operand code) {
     ts_operand ones = ts_integer(f->has_infinity ? 0x7f800000 : 0x7fc00000);
     ones = emit2(l, TS_OP_vor_i32, x, ones);
     x = emit2(l, TS_OP_vmul_f32, x, power_of_2(127 - f->bias));
-    return emit2(l, TS_OP_vor_i32, emit3(l, TS_OP_vsel, high, ones, x), sign);
+    return emit2(l, TS_OP_vor_i32, emit_select(l, high, ones, x), sign);
 }
 
 static ts_operand sign_in_place(lowering *l, const small_float *f, ts_operand x, ts_operand y) {
@@ -55,7 +55,7 @@ static ts_operand sign_in_place(lowering *l, const small_float *f, ts_operand x,
     ts_operand sign = emit2(l, TS_OP_vand_i32, emit2(l, TS_OP_vshr_u32, x, ts_integer(32 - bits_of(f))), top);
     if (!has_one_zero(f)) return sign;
     ts_operand zero = in_vreg(l, ts_integer(0)), none = emit2(l, TS_OP_vcmp_eq_i32, y, zero);
-    return emit3(l, TS_OP_vsel, none, zero, sign);
+    return emit_select(l, none, zero, sign);
 }
 
 /* To the nearest, ties to even: of small numbers by counting steps, of others by carrying into the bits that stay. */
@@ -71,11 +71,11 @@ static ts_operand narrow(lowering *l, const small_float *f, ts_operand x) {
     ts_operand steps = emit2(l, TS_OP_vmul_f32, bits, power_of_2(f->mantissa - least));
     steps = emit1(l, TS_OP_vcvt_i32_f32, emit1(l, TS_OP_vround_f32, steps));
     ts_operand small = emit2(l, TS_OP_vcmp_lt_f32, bits, power_of_2(least));
-    ts_operand y = emit3(l, TS_OP_vsel, small, steps, normal);
+    ts_operand y = emit_select(l, small, steps, normal);
     ts_operand over = emit2(l, TS_OP_vcmp_gt_i32, y, ts_integer((int32_t)f->largest));
-    y = emit3(l, TS_OP_vsel, over, in_vreg(l, ts_integer((int32_t)f->over)), y);
+    y = emit_select(l, over, in_vreg(l, ts_integer((int32_t)f->over)), y);
     ts_operand nan = emit2(l, TS_OP_vcmp_gt_i32, bits, ts_integer(0x7f800000));
-    y = emit3(l, TS_OP_vsel, nan, in_vreg(l, ts_integer((int32_t)f->nan)), y);
+    y = emit_select(l, nan, in_vreg(l, ts_integer((int32_t)f->nan)), y);
     return emit2(l, TS_OP_vor_i32, y, sign_in_place(l, f, x, y));
 }
 

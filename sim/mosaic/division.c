@@ -87,16 +87,16 @@ static division divide_words(lowering *l, ts_operand a, ts_operand b) {
     ts_operand wrong = emit2(l, TS_OP_vcmp_lt_i32, emit2(l, TS_OP_vxor_i32, r, a), zero);
     wrong = emit2(l, TS_OP_mand, wrong, emit2(l, TS_OP_vcmp_ne_i32, r, zero));
     ts_operand r_down = emit2(l, TS_OP_vadd_i32, r, step), q_down = emit2(l, TS_OP_vsub_i32, q, one);
-    r = emit3(l, TS_OP_vsel, wrong, r_down, r);
-    q = emit3(l, TS_OP_vsel, wrong, q_down, q);
+    r = emit_select(l, wrong, r_down, r);
+    q = emit_select(l, wrong, q_down, q);
     /* 0, or of the sign of a: it goes once more; of a rest of 0 it overflows where b is the least */
     ts_operand more = emit2(l, TS_OP_vsub_i32, r, step);
     ts_operand differ =
         emit2(l, TS_OP_vor_i32, emit2(l, TS_OP_vxor_i32, more, a), emit2(l, TS_OP_vxor_i32, r, a));
     ts_operand again = emit2(l, TS_OP_vcmp_ge_i32, differ, zero);
     again = emit2(l, TS_OP_mor, again, emit2(l, TS_OP_vcmp_eq_i32, more, zero));
-    return (division){emit3(l, TS_OP_vsel, again, emit2(l, TS_OP_vadd_i32, q, one), q),
-                      emit3(l, TS_OP_vsel, again, more, r)};
+    return (division){emit_select(l, again, emit2(l, TS_OP_vadd_i32, q, one), q),
+                      emit_select(l, again, more, r)};
 }
 
 /* By 2 to the n, toward 0: what is negative is lifted by a step less one first. */
@@ -118,12 +118,11 @@ static division divide_signless_words(lowering *l, ts_operand a, ts_operand b) {
     ts_operand one = ts_integer(1), top = ts_integer(INT32_MIN), zero = in_vreg(l, ts_integer(0));
     ts_operand half = divide_words(l, emit2(l, TS_OP_vshr_u32, a, one), b).quotient;
     ts_operand large = emit2(l, TS_OP_vcmp_lt_i32, b, zero);
-    ts_operand q = emit3(l, TS_OP_vsel, large, zero, emit2(l, TS_OP_vshl_i32, half, one)),
-               r = rest_of(l, a, q, b);
+    ts_operand q = emit_select(l, large, zero, emit2(l, TS_OP_vshl_i32, half, one)), r = rest_of(l, a, q, b);
     ts_operand more =
         emit2(l, TS_OP_vcmp_ge_i32, emit2(l, TS_OP_vxor_i32, r, top), emit2(l, TS_OP_vxor_i32, b, top));
-    return (division){emit3(l, TS_OP_vsel, more, emit2(l, TS_OP_vadd_i32, q, one), q),
-                      emit3(l, TS_OP_vsel, more, emit2(l, TS_OP_vsub_i32, r, b), r)};
+    return (division){emit_select(l, more, emit2(l, TS_OP_vadd_i32, q, one), q),
+                      emit_select(l, more, emit2(l, TS_OP_vsub_i32, r, b), r)};
 }
 
 /* ---- The operations ---- */

@@ -68,8 +68,7 @@ static bool lift_scalar(lowering *l, int operand, ts_operand *out) {
 static bool set_lowered(lowering *l, ts_operand word) {
     packed_values to = {.type = result_type(l, 0)};
     ts_operand words[8];
-    if (word.kind == TS_OPERAND_VMASK)
-        word = emit3(l, TS_OP_vsel, word, in_vreg(l, ts_integer(1)), ts_integer(0));
+    if (word.kind == TS_OPERAND_VMASK) word = emit_select(l, word, in_vreg(l, ts_integer(1)), ts_integer(0));
     if (is_number(word) || !is_narrow(to.type))
         return set_scalar(l, is_number(word) ? word : emit1(l, TS_OP_v2s, word));
     for (int i = 0; i < 8; i++) words[i] = word;
@@ -225,7 +224,7 @@ bool lower_select(lowering *l) {
         ts_operand yes = emit2(l, TS_OP_mand, m, x), no = emit2(l, TS_OP_mand, emit1(l, TS_OP_mnot, m), y);
         return set_vector(l, emit2(l, TS_OP_mor, yes, no));
     }
-    return set_vector(l, emit3(l, TS_OP_vsel, m, x, y));
+    return set_vector(l, emit_select(l, m, x, y));
 }
 
 /* What is narrower is kept with its sign; without one the rest is cut. */
@@ -254,7 +253,7 @@ static bool vector_width(lowering *l) {
         uint32_t ones = 1;
         for (int have = bits; have < 32; have *= 2) ones |= ones << have;
         ts_operand one = in_vreg(l, ts_integer(ts_span_is(l->op->name, "arith.extsi") ? -1 : (int32_t)ones));
-        return set_vector(l, emit3(l, TS_OP_vsel, a, one, ts_integer(0)));
+        return set_vector(l, emit_select(l, a, one, ts_integer(0)));
     }
     if (ts_span_is(l->op->name, "arith.trunci") && is_mask_type(result_type(l, 0)) &&
         type_at(l, 0)->bits == 32) {

@@ -120,7 +120,7 @@ ts_operand emit_new(lowering *l, ts_opcode opcode, int count, const ts_operand *
 void emit_to(lowering *l, ts_operand to, ts_opcode opcode, int count, const ts_operand *sources);
 ts_operand emit1(lowering *l, ts_opcode opcode, ts_operand a);
 ts_operand emit2(lowering *l, ts_opcode opcode, ts_operand a, ts_operand b);
-ts_operand emit3(lowering *l, ts_opcode opcode, ts_operand a, ts_operand b, ts_operand c);
+ts_operand emit_select(lowering *l, ts_operand mask, ts_operand yes, ts_operand no);
 /* A vreg whose sublanes have these numbers, one each. */
 ts_operand vreg_of_sublanes(lowering *l, const int64_t *numbers);
 /* A register in place of a number. */
@@ -176,10 +176,10 @@ int tensor_of_type(lowering *l, const char *name, ts_space_kind space, const mli
 int tensor_with_use(lowering *l, const char *name, ts_space_kind space, const mlir_type *type, int slots,
                     const ts_tensor_use *use);
 const ts_shape *shape_of_type(lowering *l, ts_space_kind space, const mlir_type *type, int slots);
-/* vmem.c: counts a tensor that is going to be made; whether all so far fit. */
-/* -1 on an error. */
+/* vmem.c: bytes of a tensor; -1: an error. */
 int64_t vmem_bytes(lowering *l, const mlir_type *type, int slots);
-bool vmem_take_and_check(lowering *l, const char *name, const mlir_type *type, int slots);
+/* Counts a tensor that is going to be made. Do all so far fit? */
+bool vmem_take_and_check(lowering *l, const char *name, const mlir_type *type);
 /* New semaphores, as many as the type has; those of transfers count bytes. NULL: an error. */
 memref *memref_of_semaphores(lowering *l, const char *name, const mlir_type *type);
 

@@ -293,7 +293,7 @@ bool lower_squeeze(lowering *l) {
 
 static bool make_scratch(lowering *l, const char *name, const mlir_type *type, int *tensor) {
     bool vmem = type->space == MLIR_VMEM;
-    if (vmem && !vmem_take_and_check(l, name, type, 1)) return false;
+    if (vmem && !vmem_take_and_check(l, name, type)) return false;
     *tensor = tensor_of_type(l, name, vmem ? TS_SPACE_VMEM : TS_SPACE_SMEM, type, 1);
     return *tensor >= 0;
 }

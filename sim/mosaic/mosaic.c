@@ -59,7 +59,7 @@ static bool make_spills(output *o, const mosaic_spills *spills) {
     vregs.tiles[0].dims[0] = TS_SUBLANES;
     words.dims[0] = spills->words;
     o->spill_vmem = o->spill_smem = -1;
-    if (spills->vregs > 0 && !vmem_take_and_check(o->l, "spilled_vregs", &vregs, 1)) return false;
+    if (spills->vregs > 0 && !vmem_take_and_check(o->l, "spilled_vregs", &vregs)) return false;
     if (spills->vregs > 0) o->spill_vmem = tensor_of_type(o->l, "spilled_vregs", TS_SPACE_VMEM, &vregs, 1);
     if (spills->words > 0) o->spill_smem = tensor_of_type(o->l, "spilled_sregs", TS_SPACE_SMEM, &words, 1);
     return (spills->vregs == 0 || o->spill_vmem >= 0) && (spills->words == 0 || o->spill_smem >= 0);

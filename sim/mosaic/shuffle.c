@@ -88,7 +88,7 @@ static ts_operand pick_rows(lowering *l, const int64_t *pattern) {
     ts_operand bit = emit2(l, TS_OP_vshr_u32, in_vreg(l, of_high), sublane);
     ts_operand mask =
         emit2(l, TS_OP_vcmp_ne_i32, emit2(l, TS_OP_vand_i32, bit, ts_integer(1)), ts_integer(0));
-    return emit3(l, TS_OP_vsel, mask, from[1], from[0]);
+    return emit_select(l, mask, from[1], from[0]);
 }
 
 bool lower_sublane_shuffle(lowering *l) {

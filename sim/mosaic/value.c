@@ -142,8 +142,8 @@ ts_operand emit1(lowering *l, ts_opcode opcode, ts_operand a) { return emit_new(
 ts_operand emit2(lowering *l, ts_opcode opcode, ts_operand a, ts_operand b) {
     return emit_new(l, opcode, 2, (ts_operand[]){a, b});
 }
-ts_operand emit3(lowering *l, ts_opcode opcode, ts_operand a, ts_operand b, ts_operand c) {
-    return emit_new(l, opcode, 3, (ts_operand[]){a, b, c});
+ts_operand emit_select(lowering *l, ts_operand mask, ts_operand yes, ts_operand no) {
+    return emit_new(l, TS_OP_vsel, 3, (ts_operand[]){mask, yes, no});
 }
 
 /* Numbers in vregs are kept while the block goes on. */
@@ -165,7 +165,7 @@ ts_operand vreg_of_sublanes(lowering *l, const int64_t *numbers) {
     for (int i = 1; i < TS_SUBLANES; i++) {
         if (numbers[i] == numbers[0]) continue;
         ts_operand here = emit2(l, TS_OP_vcmp_eq_i32, sublane, ts_integer(i));
-        out = emit3(l, TS_OP_vsel, here, in_vreg(l, ts_integer(numbers[i])), out);
+        out = emit_select(l, here, in_vreg(l, ts_integer(numbers[i])), out);
     }
     return out;
 }

@@ -216,7 +216,7 @@ bool lower_pack_masks(lowering *l) {
     packed_values to = {.type = &integers, .rows = true};
     ts_operand words[8];
     for (int i = 0; i < count; i++)
-        words[i] = emit3(l, TS_OP_vsel, value_at(l, i)->one, in_vreg(l, ts_integer(-1)), ts_integer(0));
+        words[i] = emit_select(l, value_at(l, i)->one, in_vreg(l, ts_integer(-1)), ts_integer(0));
     return put_words(l, words, &to) && set_vector(l, emit1(l, TS_OP_mbits, to.vreg));
 }
 
@@ -229,7 +229,7 @@ static ts_operand reduce_index(lowering *l, ts_opcode pick, ts_operand x, int64_
     ts_operand best = emit1(l, pick, x);
     ts_operand same = emit2(l, TS_OP_vcmp_eq_f32, x, best), nan = emit2(l, TS_OP_vcmp_ne_f32, x, x);
     ts_operand index = emit_new(l, iotas[dim], 0, NULL);
-    index = emit3(l, TS_OP_vsel, emit2(l, TS_OP_mor, same, nan), index, ts_integer(INT32_MAX));
+    index = emit_select(l, emit2(l, TS_OP_mor, same, nan), index, ts_integer(INT32_MAX));
     return emit1(l, least[dim], index);
 }
 

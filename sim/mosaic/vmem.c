@@ -52,8 +52,8 @@ static bool check_vmem(lowering *l) {
                       l->target->machine, all, over, text.bytes);
 }
 
-bool vmem_take_and_check(lowering *l, const char *name, const mlir_type *type, int slots) {
-    return take_vmem(l, name, type, slots) && check_vmem(l);
+bool vmem_take_and_check(lowering *l, const char *name, const mlir_type *type) {
+    return take_vmem(l, name, type, 1) && check_vmem(l);
 }
 
 /* Windows and scratch. */

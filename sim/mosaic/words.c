@@ -23,7 +23,7 @@ static ts_operand sign_flipped(lowering *l, ts_operand a) {
 
 static ts_operand of_larger(lowering *l, const ts_operand *in, int which) {
     ts_operand larger = emit2(l, TS_OP_vcmp_gt_i32, sign_flipped(l, in[0]), sign_flipped(l, in[1]));
-    return emit3(l, TS_OP_vsel, larger, in[which], in[1 - which]);
+    return emit_select(l, larger, in[which], in[1 - which]);
 }
 
 bool words_maxui(lowering *l, const ts_operand *in, ts_operand *out) {
@@ -92,7 +92,7 @@ bool words_round(lowering *l, const ts_operand *in, ts_operand *out) {
     ts_operand size = emit1(l, TS_OP_vabs_f32, in[0]), low = emit1(l, TS_OP_vfloor_f32, size);
     ts_operand up = emit2(l, TS_OP_vcmp_ge_f32, emit2(l, TS_OP_vsub_f32, size, low), f32_number(0.5));
     ts_operand high = emit2(l, TS_OP_vadd_f32, low, f32_number(1));
-    return give(out, with_sign(l, emit3(l, TS_OP_vsel, up, high, low), in[0]));
+    return give(out, with_sign(l, emit_select(l, up, high, low), in[0]));
 }
 
 /* Less the nearest multiple of b whose factor has 12 bits; b in two parts of 12, so that nothing is rounded. */
@@ -112,8 +112,8 @@ static ts_operand remainder_of(lowering *l, ts_operand a, ts_operand b) {
     for (int i = 0; i < STEPS; i++) a = less_multiple(l, a, inverse, parts);
     ts_operand within = emit2(l, TS_OP_vcmp_lt_f32, emit1(l, TS_OP_vabs_f32, a), b);
     ts_operand below = emit2(l, TS_OP_vcmp_lt_f32, a, in_vreg(l, f32_number(0)));
-    a = emit3(l, TS_OP_vsel, below, emit2(l, TS_OP_vadd_f32, a, b), a);
-    return emit3(l, TS_OP_vsel, within, a, in_vreg(l, ts_integer(0x7fc00000)));
+    a = emit_select(l, below, emit2(l, TS_OP_vadd_f32, a, b), a);
+    return emit_select(l, within, a, in_vreg(l, ts_integer(0x7fc00000)));
 }
 
 /* fmod. What is large is made small first, and the other way round, which is exact. */
@@ -121,11 +121,11 @@ bool words_remf(lowering *l, const ts_operand *in, ts_operand *out) {
     ts_operand a = emit1(l, TS_OP_vabs_f32, in[0]), b = emit1(l, TS_OP_vabs_f32, in[1]);
     ts_operand down = in_vreg(l, f32_number(0x1p-64)), up = in_vreg(l, f32_number(0x1p64));
     ts_operand large = emit2(l, TS_OP_vcmp_ge_f32, b, f32_number(1));
-    ts_operand scale = emit3(l, TS_OP_vsel, large, down, up);
+    ts_operand scale = emit_select(l, large, down, up);
     ts_operand rest = remainder_of(l, emit2(l, TS_OP_vmul_f32, a, scale), emit2(l, TS_OP_vmul_f32, b, scale));
-    rest = emit2(l, TS_OP_vmul_f32, rest, emit3(l, TS_OP_vsel, large, up, down));
+    rest = emit2(l, TS_OP_vmul_f32, rest, emit_select(l, large, up, down));
     ts_operand smaller = emit2(l, TS_OP_vcmp_lt_f32, a, b);
-    return give(out, with_sign(l, emit3(l, TS_OP_vsel, smaller, a, rest), in[0]));
+    return give(out, with_sign(l, emit_select(l, smaller, a, rest), in[0]));
 }
 
 /* exp2(x) = exp(x ln 2). */
@@ -142,9 +142,9 @@ bool words_log1p(lowering *l, const ts_operand *in, ts_operand *out) {
     ts_operand ratio = emit2(l, TS_OP_vmul_f32, x, emit1(l, TS_OP_vrcp_f32, gone));
     ts_operand tiny = emit2(l, TS_OP_vcmp_eq_f32, u, f32_number(1));
     ts_operand large = emit2(l, TS_OP_vcmp_ge_f32, u, f32_number(1e30));
-    ts_operand y = emit3(l, TS_OP_vsel, large, log, emit2(l, TS_OP_vmul_f32, log, ratio));
+    ts_operand y = emit_select(l, large, log, emit2(l, TS_OP_vmul_f32, log, ratio));
     ts_operand least = emit2(l, TS_OP_vcmp_eq_f32, u, f32_number(0));
-    return give(out, emit3(l, TS_OP_vsel, tiny, x, emit3(l, TS_OP_vsel, least, log, y)));
+    return give(out, emit_select(l, tiny, x, emit_select(l, least, log, y)));
 }
 
 bool words_tan(lowering *l, const ts_operand *in, ts_operand *out) {
@@ -162,11 +162,11 @@ bool words_powf(lowering *l, const ts_operand *in, ts_operand *out) {
     ts_operand odd = emit2(l, TS_OP_vcmp_ne_f32, half, emit1(l, TS_OP_vfloor_f32, half));
     ts_operand below = emit2(l, TS_OP_vcmp_lt_f32, x, zero);
     ts_operand negates = emit2(l, TS_OP_mand, emit2(l, TS_OP_mand, below, whole), odd);
-    p = emit3(l, TS_OP_vsel, negates, negated(l, p), p);
+    p = emit_select(l, negates, negated(l, p), p);
     ts_operand none = emit2(l, TS_OP_mand, below, emit1(l, TS_OP_mnot, whole));
-    p = emit3(l, TS_OP_vsel, none, in_vreg(l, ts_integer(0x7fc00000)), p);
+    p = emit_select(l, none, in_vreg(l, ts_integer(0x7fc00000)), p);
     ts_operand still = emit2(l, TS_OP_vcmp_eq_f32, y, zero);
-    return give(out, emit3(l, TS_OP_vsel, still, in_vreg(l, f32_number(1)), p));
+    return give(out, emit_select(l, still, in_vreg(l, f32_number(1)), p));
 }
 
 /* The highest power's factor first. */
@@ -207,10 +207,10 @@ static ts_operand atan_of(lowering *l, ts_operand x) {
     ts_operand large = emit2(l, TS_OP_vcmp_gt_f32, x, f32_number(0.414213562373095));
     ts_operand inverse = emit1(l, TS_OP_vrcp_f32, emit2(l, TS_OP_vadd_f32, x, one));
     ts_operand turned = emit2(l, TS_OP_vmul_f32, emit2(l, TS_OP_vsub_f32, x, one), inverse);
-    ts_operand t = emit3(l, TS_OP_vsel, large, turned, x), square = emit2(l, TS_OP_vmul_f32, t, t);
+    ts_operand t = emit_select(l, large, turned, x), square = emit2(l, TS_OP_vmul_f32, t, t);
     ts_operand more = emit2(l, TS_OP_vmul_f32, polynomial(l, square, factors, 4), square);
     t = emit2(l, TS_OP_vadd_f32, t, emit2(l, TS_OP_vmul_f32, more, t));
-    ts_operand up = emit3(l, TS_OP_vsel, large, in_vreg(l, f32_number(0.785398163397448)), zero);
+    ts_operand up = emit_select(l, large, in_vreg(l, f32_number(0.785398163397448)), zero);
     return emit2(l, TS_OP_vadd_f32, t, up);
 }
 
@@ -221,10 +221,10 @@ static ts_operand quotient_of(lowering *l, ts_operand tall, ts_operand wide) {
     ts_operand zero = in_vreg(l, f32_number(0)), one = in_vreg(l, f32_number(1));
     ts_operand even = emit2(l, TS_OP_vcmp_eq_f32, low, high), none = emit2(l, TS_OP_vcmp_eq_f32, high, zero);
     ts_operand small = emit2(l, TS_OP_vcmp_lt_f32, high, one);
-    ts_operand scale = emit3(l, TS_OP_vsel, small, in_vreg(l, f32_number(0x1p64)), one);
+    ts_operand scale = emit_select(l, small, in_vreg(l, f32_number(0x1p64)), one);
     ts_operand inverse = emit1(l, TS_OP_vrcp_f32, emit2(l, TS_OP_vmul_f32, high, scale));
     ts_operand t = emit2(l, TS_OP_vmul_f32, emit2(l, TS_OP_vmul_f32, low, scale), inverse);
-    return emit3(l, TS_OP_vsel, none, zero, emit3(l, TS_OP_vsel, even, one, t));
+    return emit_select(l, none, zero, emit_select(l, even, one, t));
 }
 
 /* y, x: the angle of the smaller magnitude over the larger, turned into its octant. */
@@ -235,9 +235,9 @@ bool words_atan2(lowering *l, const ts_operand *in, ts_operand *out) {
     ts_operand steep = emit2(l, TS_OP_vcmp_gt_f32, tall, wide);
     ts_operand quarter = in_vreg(l, f32_number(1.570796326794897)),
                half = in_vreg(l, f32_number(3.141592653589793));
-    t = emit3(l, TS_OP_vsel, steep, emit2(l, TS_OP_vsub_f32, quarter, t), t);
+    t = emit_select(l, steep, emit2(l, TS_OP_vsub_f32, quarter, t), t);
     ts_operand left = emit2(l, TS_OP_vcmp_lt_i32, x, ts_integer(0)); /* -0, too */
-    t = emit3(l, TS_OP_vsel, left, emit2(l, TS_OP_vsub_f32, half, t), t);
+    t = emit_select(l, left, emit2(l, TS_OP_vsub_f32, half, t), t);
     return give(out, with_sign(l, t, y));
 }
 
@@ -276,7 +276,7 @@ bool words_fptoui(lowering *l, const ts_operand *in, ts_operand *out) {
     }
     ts_operand large = emit2(l, TS_OP_vcmp_ge_f32, x, f32_number(0x1p31));
     ts_operand rest = emit1(l, TS_OP_vcvt_i32_f32, emit2(l, TS_OP_vsub_f32, x, f32_number(0x1p31)));
-    return give(out, emit3(l, TS_OP_vsel, large, sign_flipped(l, rest), emit1(l, TS_OP_vcvt_i32_f32, x)));
+    return give(out, emit_select(l, large, sign_flipped(l, rest), emit1(l, TS_OP_vcvt_i32_f32, x)));
 }
 
 /* Of the bits of the type alone. */
