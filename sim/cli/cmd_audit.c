@@ -142,8 +142,7 @@ int cmd_audit(int argc, char **argv) {
     double limit;
     if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
     request.exact = cli_value(&line, "exact") != NULL;
-    bool good =
-        cli_ratio(&err, &line, "fail-over", &limit) && audit(&err, &line, &request, &view, &state, &result);
+    bool good = cli_fail_over(&err, &line, &limit) && audit(&err, &line, &request, &view, &state, &result);
     int code = good ? report(&err, &line, &result, &view, limit) : cli_error(&line, &err);
     ts_audit_free(state);
     return cli_end(&line, code);

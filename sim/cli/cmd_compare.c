@@ -80,7 +80,7 @@ int cmd_compare(int argc, char **argv) {
     ts_comparison result;
     double limit;
     if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
-    if (!cli_ratio(&err, &line, "fail-over", &limit) || !compare(&err, &line, &view, &result))
+    if (!cli_fail_over(&err, &line, &limit) || !compare(&err, &line, &view, &result))
         return cli_end(&line, cli_error(&line, &err));
     if (!save_page(&err, &line, &result, &view)) return cli_end(&line, cli_fail(&err));
     ts_text out = ts_text_begin(line.arena);

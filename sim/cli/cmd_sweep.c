@@ -403,7 +403,7 @@ static bool compare(ts_error *err, const command_state *c, ts_sweep_diff *diff) 
 static int print_diff(ts_error *err, const command_state *c) {
     ts_sweep_diff diff;
     double limit;
-    if (!cli_ratio(err, &c->line, "fail-over", &limit) || !compare(err, c, &diff)) return complain(c, err);
+    if (!cli_fail_over(err, &c->line, &limit) || !compare(err, c, &diff)) return complain(c, err);
     const ts_sweep_diff_view view = {&diff, cli_value(&c->line, "diff"), c->line.operands[0], c->view.rows};
     ts_text out = ts_text_begin(c->line.arena);
     (cli_value(&c->line, "json") ? ts_report_sweep_diff_json : ts_report_sweep_diff)(&view, &out);

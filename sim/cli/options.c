@@ -81,8 +81,8 @@ bool cli_rows(ts_error *err, const cli_line *line, int least, int *rows) {
     return true;
 }
 
-bool cli_ratio(ts_error *err, const cli_line *line, const char *name, double *ratio) {
-    const char *text = cli_value(line, name);
+bool cli_fail_over(ts_error *err, const cli_line *line, double *ratio) {
+    const char *text = cli_value(line, "fail-over");
     char *end;
     *ratio = 0;
     if (!text) return true;
@@ -90,7 +90,7 @@ bool cli_ratio(ts_error *err, const cli_line *line, const char *name, double *ra
     bool good = end != text && (!*end || strcmp(end, "x") == 0) && *ratio >= 1 && *ratio < 1e9;
     return good ||
            ts_error_set(err, TS_ERROR_USAGE, "%s is '%.40s', expected a ratio of at least 1, such as 1.5x",
-                        cli_option_text(line, name), text);
+                        cli_option_text(line, "fail-over"), text);
 }
 
 bool cli_max_memory(ts_error *err, const cli_line *line, int64_t *bytes) {

@@ -68,8 +68,8 @@ bool cli_number(ts_error *err, const cli_line *line, const char *name, int64_t l
                 int64_t *value);
 /* The rows to show: those of --rows, `least` or more, or with --all any number; *rows stays without both. */
 bool cli_rows(ts_error *err, const cli_line *line, int least, int *rows);
-/* The ratio of at least 1 ("1.5" or "1.5x") given to an option; 0: none. */
-bool cli_ratio(ts_error *err, const cli_line *line, const char *name, double *ratio);
+/* The ratio of at least 1 ("1.5" or "1.5x") of --fail-over; 0: none. */
+bool cli_fail_over(ts_error *err, const cli_line *line, double *ratio);
 /* Of commands that allocate by the size of their input, a row of their option tables: cli_begin then refuses
  * files that hold more, and lets the process have no more than was given. */
 #define CLI_MEMORY_OPTION                                                                                    \

@@ -18,7 +18,8 @@ typedef struct {
 static const char *const default_names[] = {"x", "y", "z", "w"};
 
 static bool read_extent(ts_error *err, ts_cursor *cursor, extent_item *item) {
-    item->at = (ts_cursor_skip_space(cursor), cursor->at);
+    ts_cursor_skip_space(cursor);
+    item->at = cursor->at;
     if (!ts_cursor_integer(err, cursor, "an extent", &item->extent)) return false;
     if (item->extent >= 1 && item->extent <= TS_MESH_MAX_DEVICES) return true;
     return ts_error_at(err, TS_ERROR_INPUT, cursor->source, item->at, "found extent %lld, expected 1 to %d",
@@ -26,10 +27,11 @@ static bool read_extent(ts_error *err, ts_cursor *cursor, extent_item *item) {
 }
 
 /* "4x4": the letter is taken off a number's end by hand, for it may begin a name. */
-static bool read_plain(ts_error *err, ts_cursor *cursor, extent_item *items, int most, int *count) {
+static bool read_plain(ts_error *err, ts_cursor *cursor, extent_item *items, int *count) {
     do {
-        if (*count == most)
-            return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->at, "more than %d extents", most);
+        if (*count == TS_MESH_MAX_DIMS)
+            return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->at, "more than %d extents",
+                               TS_MESH_MAX_DIMS);
         if (!read_extent(err, cursor, &items[*count])) return false;
         items[(*count)++].name = NULL;
     } while (ts_cursor_take(cursor, "x"));
@@ -54,12 +56,12 @@ static bool read_named(ts_error *err, ts_cursor *cursor, extent_item *items, int
     return true;
 }
 
-static bool read_items(ts_error *err, const ts_source *source, extent_item *items, int most, int *count) {
+static bool read_items(ts_error *err, const ts_source *source, extent_item *items, int *count) {
     ts_cursor cursor = {source, 0, 0};
     int next = ts_cursor_peek(&cursor);
     bool plain = next < 0 || ts_is_digit(next) || next == '-';
     *count = 0;
-    if (plain ? !read_plain(err, &cursor, items, most, count) : !read_named(err, &cursor, items, count))
+    if (plain ? !read_plain(err, &cursor, items, count) : !read_named(err, &cursor, items, count))
         return false;
     return ts_cursor_at_end(&cursor) ||
            ts_cursor_unexpected(err, &cursor, plain ? "'x' or the end" : "',' or the end");
@@ -67,7 +69,7 @@ static bool read_items(ts_error *err, const ts_source *source, extent_item *item
 
 static bool set_axes(ts_error *err, ts_arena *arena, const ts_source *source, ts_mesh *mesh) {
     extent_item items[TS_MESH_MAX_AXES];
-    if (!read_items(err, source, items, TS_MESH_MAX_DIMS, &mesh->axis_count)) return false;
+    if (!read_items(err, source, items, &mesh->axis_count)) return false;
     int64_t stride = 1;
     for (int i = mesh->axis_count - 1; i >= 0; i--) {
         const extent_item *item = &items[i];
@@ -86,7 +88,7 @@ static bool set_axes(ts_error *err, ts_arena *arena, const ts_source *source, ts
 static bool set_topology(ts_error *err, const ts_mesh_request *request, ts_mesh *mesh) {
     const ts_source *source = request->topology.text ? &request->topology : &request->axes;
     extent_item items[TS_MESH_MAX_AXES];
-    if (!read_items(err, source, items, TS_MESH_MAX_DIMS, &mesh->dim_count)) return false;
+    if (!read_items(err, source, items, &mesh->dim_count)) return false;
     int64_t stride = 1;
     for (int i = mesh->dim_count - 1; i >= 0; i--) {
         mesh->dims[i] = items[i].extent;

@@ -39,14 +39,13 @@ void ts_copy_plan_set_loops(ts_copy_plan *j, const ts_plan_box *box, const int64
     }
 }
 
-bool ts_copy_plan_steps_by(const ts_copy_plan *j, const ts_plan_box *box, int64_t src_bits,
-                           int64_t dst_bits) {
+bool ts_copy_plan_steps_by(const ts_copy_plan *j, const ts_plan_box *box, int64_t src_bits) {
     int64_t src = box->src_bits, dst = box->dst_bits;
     for (int i = 0; i < j->loop_count; i++) {
         src |= j->loops[i].src_bits | j->loops[i].tail_src_bits;
         dst |= j->loops[i].dst_bits | j->loops[i].tail_dst_bits;
     }
-    return src % src_bits == 0 && dst % dst_bits == 0;
+    return src % src_bits == 0 && dst % 8 == 0;
 }
 
 void ts_copy_plan_keep(ts_copy_plan *j, const ts_plan_box *box, const int64_t *times) {
@@ -76,5 +75,5 @@ bool ts_copy_plan_serves(const ts_copy_plan *j, const ts_plan_box *box, int64_t 
 bool ts_copy_plan_match_again(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
     if (!ts_copy_plan_serves(j, box, times)) return false;
     ts_copy_plan_set_loops(j, box, times);
-    return ts_copy_plan_steps_by(j, box, 8, 8);
+    return ts_copy_plan_steps_by(j, box, 8);
 }

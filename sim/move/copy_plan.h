@@ -87,9 +87,8 @@ bool ts_copy_plan_is_element(int64_t width);
 bool ts_copy_plan_match_permute(ts_copy_plan *job, const ts_plan_box *box, int apart, int64_t *times);
 /* The loops around a kernel that takes so many steps of each (copy_loops.c). */
 void ts_copy_plan_set_loops(ts_copy_plan *job, const ts_plan_box *box, const int64_t *times);
-/* Does everything around the kernel step by multiples of these? */
-bool ts_copy_plan_steps_by(const ts_copy_plan *job, const ts_plan_box *box, int64_t src_bits,
-                           int64_t dst_bits);
+/* Do all loops around the kernel step by multiples of so many bits of the source, and by bytes of the destination? */
+bool ts_copy_plan_steps_by(const ts_copy_plan *job, const ts_plan_box *box, int64_t src_bits);
 /* Before it is run: is it one call? */
 void ts_copy_plan_set_call(ts_copy_plan *job);
 /* The order of the loops and the segments of them, for a job whose loops are those of the box (order.c). */

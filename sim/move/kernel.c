@@ -215,7 +215,7 @@ static void set_widths(ts_copy_plan *j, ts_load how) {
 static bool are_whole(const ts_copy_plan *j, const ts_plan_box *box, const ts_digit *leaves) {
     int64_t offsets = 0, width = j->m->src.element_bits;
     for (int i = 0; i < j->tile.stages; i++) offsets |= leaves[i].dst;
-    return offsets % 8 == 0 && ts_copy_plan_steps_by(j, box, width < 8 ? width : 8, 8);
+    return offsets % 8 == 0 && ts_copy_plan_steps_by(j, box, width < 8 ? width : 8);
 }
 
 /* The digits that tell the lines of a tile apart, where these are whole. */
@@ -284,7 +284,7 @@ static bool match_run(ts_copy_plan *j, const ts_plan_box *box, int64_t least_byt
     ts_copy_plan_set_loops(j, box, times);
     j->tile_function = NULL;
     j->fills = false;
-    return ts_copy_plan_steps_by(j, box, 8, 8);
+    return ts_copy_plan_steps_by(j, box, 8);
 }
 
 /* Splits a longer run, so that it can be made in a scratch. */

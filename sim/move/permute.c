@@ -309,7 +309,7 @@ bool ts_copy_plan_match_permute(ts_copy_plan *j, const ts_plan_box *box, int apa
     c.step = find_step(&c);
     if (!choose(&c)) return false;
     ts_copy_plan_set_loops(j, box, times);
-    if (!ts_copy_plan_steps_by(j, box, 8, 8)) return false;
+    if (!ts_copy_plan_steps_by(j, box, 8)) return false;
     j->fills = j->joins = false;
     set_tile(&j->tile, &c);
     j->tile.loads_whole = ts_copy_may_load_whole(j, (int)lines_of(&c.sides[TS_SRC]));

@@ -404,7 +404,7 @@ static bool match_sides(ts_copy_plan *j, const ts_plan_box *box, side *rows, sid
     j->fills = j->joins = false;
     j->tile_function = j->kernels->transposes[__builtin_ctzll((uint64_t)width / 8)];
     ts_copy_plan_set_loops(j, box, times);
-    if (!ts_copy_plan_steps_by(j, box, 8, 8)) return false;
+    if (!ts_copy_plan_steps_by(j, box, 8)) return false;
     take_boxes(j, rows);
     take_boxes(j, columns);
     j->extended = rows->box_count + columns->box_count > 0;
