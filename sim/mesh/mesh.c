@@ -85,10 +85,39 @@ static bool set_axes(ts_error *err, ts_arena *arena, const ts_source *source, ts
     return true;
 }
 
+/* Where errors of the axes and of the chips are shown. */
+typedef struct {
+    const ts_source *source;
+    size_t at;
+} text_position;
+
+/* Can the machine's links form a grid of so many dims? */
+static bool check_dims(ts_error *err, const ts_mesh *mesh, int dims, text_position chips) {
+    if (mesh->ici->dims == 0)
+        return ts_error_set(err, TS_ERROR_INPUT, "%s has no links between chips (ici.dims is 0)",
+                            mesh->machine->name);
+    return dims <= mesh->ici->dims ||
+           ts_error_at(err, TS_ERROR_INPUT, chips.source, chips.at,
+                       "the links of %s form a grid of %d dims, found %d; a topology says how the chips lie",
+                       mesh->machine->name, mesh->ici->dims, dims);
+}
+
+/* Extents of 1 are no dims of a topology that would have too many with them. */
+static int drop_ones(extent_item *items, int count) {
+    int kept = 0;
+    for (int i = 0; i < count; i++)
+        if (items[i].extent > 1) items[kept++] = items[i];
+    return kept > 0 ? kept : 1;
+}
+
 static bool set_topology(ts_error *err, const ts_mesh_request *request, ts_mesh *mesh) {
     const ts_source *source = request->topology.text ? &request->topology : &request->axes;
     extent_item items[TS_MESH_MAX_AXES];
-    if (!read_items(err, source, items, &mesh->dim_count)) return false;
+    int count;
+    if (!read_items(err, source, items, &count)) return false;
+    if (count > TS_MESH_MAX_DIMS) count = drop_ones(items, count);
+    if (count > TS_MESH_MAX_DIMS) return check_dims(err, mesh, count, (text_position){source, 0});
+    mesh->dim_count = count;
     int64_t stride = 1;
     for (int i = mesh->dim_count - 1; i >= 0; i--) {
         mesh->dims[i] = items[i].extent;
@@ -112,24 +141,11 @@ static void set_coordinates(ts_arena *arena, ts_mesh *mesh) {
     mesh->coordinates = coordinates;
 }
 
-/* Where errors of the axes and of the chips are shown. */
-typedef struct {
-    const ts_source *source;
-    size_t at;
-} text_position;
-
 static bool check_mesh(ts_error *err, const ts_mesh *mesh, text_position axes, text_position chips) {
     const ts_machine *machine = mesh->machine;
-    if (mesh->ici->dims == 0)
-        return ts_error_set(err, TS_ERROR_INPUT, "%s has no links between chips (ici.dims is 0)",
-                            machine->name);
     int used = 0;
     for (int i = 0; i < mesh->dim_count; i++) used += mesh->dims[i] > 1;
-    if (used > mesh->ici->dims)
-        return ts_error_at(
-            err, TS_ERROR_INPUT, chips.source, chips.at,
-            "the links of %s form a grid of %d dims, found %d; a topology says how the chips lie",
-            machine->name, mesh->ici->dims, used);
+    if (!check_dims(err, mesh, used, chips)) return false;
     if (mesh->chip_count > mesh->ici->most_chips)
         return ts_error_at(err, TS_ERROR_INPUT, chips.source, chips.at,
                            "found %lld chips, a slice of %s has at most %d", (long long)mesh->chip_count,

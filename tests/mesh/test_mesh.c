@@ -34,6 +34,9 @@ static void test_read(void **state) {
         {{"tpu-v4", "data=2, model = 8", "2x2x4"}, 2, 3, 16, 16, 1, "model", 8},
         {{"tpu-v7x", "x=4,core=2", "2x2"}, 2, 2, 8, 4, 0, "core", 2},
         {{"tpu-v5p", "1x8", NULL}, 2, 2, 8, 8, 1, "y", 8},
+        {{"tpu-v5p", "a=1,b=2,c=1,d=4,e=1,f=1,g=2,h=1", NULL}, 8, 3, 16, 16, 1, "b", 16},
+        {{"tpu-v5p", "a=1,b=1,c=1,d=1,e=1", NULL}, 5, 1, 1, 1, 0, "b", 1},
+        {{"tpu-v4", "a=1,b=4", "w=4,x=1,y=1,z=1,last=1"}, 2, 1, 4, 4, 1, "b", 4},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_arena *arena = ts_arena_new();
@@ -86,6 +89,12 @@ static void test_errors(void **state) {
         {{"tpu-v5e", "2x2x2", NULL},
          1,
          "the links of tpu-v5e form a grid of 2 dims, found 3; a topology says how the chips lie"},
+        {{"tpu-v5p", "a=2,b=2,c=2,d=2,e=2", NULL},
+         1,
+         "the links of tpu-v5p form a grid of 3 dims, found 5; a topology says how the chips lie"},
+        {{"hbm2-reference", "a=2,b=2,c=2,d=2,e=2", NULL},
+         0,
+         "hbm2-reference has no links between chips (ici.dims is 0)"},
         {{"tpu-v5e", "32x16", NULL}, 1, "found 512 chips, a slice of tpu-v5e has at most 256"},
         {{"tpu-v5e", "4x4", "2x4"},
          1,
