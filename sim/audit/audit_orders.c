@@ -3,13 +3,12 @@
 #include <string.h>
 
 #include "audit_orders_private.h"
+#include "isa/vreg.h"
 #include "layout/dtype.h"
 #include "layout/notation/tpu_rule.h"
 #include "layout/notation/xla.h"
 
 /* ---- Orders ---- */
-
-enum { LANES = 128, SUBLANES = 8 };
 
 static unsigned bit(int dim) { return 1u << dim; }
 
@@ -328,7 +327,7 @@ static void forward_units(const audit_orders *o, const audit_operation *op, audi
     const audit_array *arrays[2] = {step->operand, step->made};
     int64_t minor = step->operand->rank > 0 ? step->operand->dims[step->have->at[0]] : 1;
     bool solid_rows = step->operand->rank < 2 ||
-                      (op->of_argument && minor % LANES != 0 && is_row_major(step->operand, step->have));
+                      (op->of_argument && minor % TS_LANES != 0 && is_row_major(step->operand, step->have));
     if (step->want && same_solid(step->made, step->want, &step->makes) && !solid_rows)
         step->makes = *step->want;
     bool covered = step->operand->rank > 1 && step->operand->dims[step->have->at[1]] == 1;
@@ -426,19 +425,19 @@ bool audit_order_retiles(const audit_orders *o, const audit_step *step, audit_ar
                          audit_order orders[2]) {
     const audit_array *from = step->operand, *to = step->made;
     int64_t lanes = from->dims[from->rank - 1], rows = 1, above = 1;
-    if (from->rank < 2 || lanes % LANES != 0 || !is_row_major(from, step->have) || to->rank >= from->rank ||
-        !is_row_major(to, &step->makes))
+    if (from->rank < 2 || lanes % TS_LANES != 0 || !is_row_major(from, step->have) ||
+        to->rank >= from->rank || !is_row_major(to, &step->makes))
         return false;
     *view = (audit_array){.dtype = from->dtype, .rank = 4};
     for (int dim = 0; dim + 1 < from->rank; dim++) rows *= from->dims[dim];
     if (to->rank == 1) {
         int64_t height = rows_of_tile(o, from, step->have);
-        if (height > SUBLANES || from->dims[from->rank - 2] % height != 0) return false;
-        const int64_t dims[] = {rows / height, lanes / LANES, height, LANES};
+        if (height > TS_SUBLANES || from->dims[from->rank - 2] % height != 0) return false;
+        const int64_t dims[] = {rows / height, lanes / TS_LANES, height, TS_LANES};
         memcpy(view->dims, dims, sizeof dims);
     } else {
         for (int dim = 0; dim + 1 < to->rank; dim++) above *= to->dims[dim];
-        int64_t height = above < SUBLANES ? above : SUBLANES;
+        int64_t height = above < TS_SUBLANES ? above : TS_SUBLANES;
         if (to->rank != from->rank - 1 || above % height != 0) return false;
         const int64_t dims[] = {above / height, height, rows / above, lanes};
         memcpy(view->dims, dims, sizeof dims);

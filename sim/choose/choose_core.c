@@ -11,7 +11,7 @@
 #include "layout/notation/xla.h"
 #include "run/run.h"
 
-enum { VREG_BYTES = 4096, SUBLANES = 8, ACCUMULATORS = 8 };
+enum { ACCUMULATORS = 8 };
 
 /* How values of a type are taken out of words, and added. */
 typedef struct {
@@ -257,11 +257,12 @@ static choose_kernel kernel_of(const ts_shape *shape, int dim, int64_t *added) {
     const ts_xla_layout *f = shape->xla;
     int packing = packing_of(shape), position = tile_position(f, dim);
     int64_t extent = f->dims[dim], rows = f->rank < 2 ? 1 : rows_of(&f->tiles[0]);
-    int64_t words = rows < packing ? 1 : rows / packing;      /* sublanes of a tile */
-    int64_t beside = words < SUBLANES ? SUBLANES / words : 1; /* tiles in a vreg, along the lanes' dim */
+    int64_t words = rows < packing ? 1 : rows / packing; /* sublanes of a tile */
+    int64_t beside =
+        words < TS_SUBLANES ? TS_SUBLANES / words : 1; /* tiles in a vreg, along the lanes' dim */
     *added = extent;
     if (position == 0) {
-        *added = ts_ceil_div(ts_ceil_div(extent, 128), beside);
+        *added = ts_ceil_div(ts_ceil_div(extent, TS_LANES), beside);
         return beside > 1 ? CHOOSE_LANE_SUBLANE : CHOOSE_LANE;
     }
     if (position == 2 || rows == 1) return CHOOSE_LEADING;
@@ -278,7 +279,7 @@ static const char *const limiters[CHOOSE_KERNELS] = {"core: vreg adds", "core: s
 static int64_t block_vregs(const ts_machine *machine) {
     const ts_machine_memory *vmem = machine->spaces[TS_SPACE_VMEM];
     int64_t bytes = vmem ? vmem->capacity_bytes : 0;
-    return ts_max(bytes / 2 / VREG_BYTES, ACCUMULATORS);
+    return ts_max(bytes / 2 / TS_VREG_BYTES, ACCUMULATORS);
 }
 
 /* Whole groups of as long sums as there are, if one fits; else a group of shorter sums. */
@@ -292,7 +293,7 @@ static void fit_block(choose_kernel_run *what, int64_t most) {
 
 bool choose_core_cycles(ts_error *err, choose_core *core, const ts_shape *shape, const ts_choose_use *use,
                         int64_t *cycles, const char **limiter) {
-    int64_t vregs = ts_ceil_div(shape->bytes, VREG_BYTES);
+    int64_t vregs = ts_ceil_div(shape->bytes, TS_VREG_BYTES);
     choose_kernel_run what = {.kernel = CHOOSE_STREAM, .packing = packing_of(shape), .added = 1};
     if (use->kind == TS_USE_REDUCE) what.kernel = kernel_of(shape, use->dim, &what.added);
     *limiter = limiters[what.kernel];
@@ -303,11 +304,11 @@ bool choose_core_cycles(ts_error *err, choose_core *core, const ts_shape *shape,
     const choose_kernel_run all = what;
     fit_block(&what, block_vregs(core->machine));
     if (what.sums < all.sums || what.added < all.added)
-        core->block_bytes = block_vregs(core->machine) * VREG_BYTES;
+        core->block_bytes = block_vregs(core->machine) * TS_VREG_BYTES;
     return add_blocks(err, core, &all, &what, cycles);
 }
 
 /* Every vreg is loaded once. */
 int64_t choose_core_bound(const choose_core *core, const ts_shape *shape) {
-    return ts_ceil_div(shape->bytes / VREG_BYTES, core->machine->core.limits.slots[TS_SLOT_VLD]);
+    return ts_ceil_div(shape->bytes / TS_VREG_BYTES, core->machine->core.limits.slots[TS_SLOT_VLD]);
 }

@@ -34,8 +34,8 @@ static bool list_tiles(ts_error *err, ts_arena *arena, const ts_shape *model, in
     list->count = 0;
     for (int64_t rows = TALLEST; rows >= 1; rows /= 2) {
         for (int tall = 0; tall < 2; tall++) {
-            int64_t dims[2] = {rows, 128};
-            if (rank == 1) dims[0] = rows * 128;
+            int64_t dims[2] = {rows, TS_LANES};
+            if (rank == 1) dims[0] = rows * TS_LANES;
             const ts_xla_layout fields = {.rank = rank, .dims = dims};
             const ts_shape *shape =
                 ts_tpu_tiled(err, arena, model->dtype, &fields, generation, tall ? TALL : TS_TPU_ARGUMENT);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "dma/dma.h"
+#include "isa/vreg.h"
 
 static const char *const kind_texts[TS_DMA_KIND_COUNT + 1] = {
     [TS_DMA_COPY] = "copy",
@@ -15,8 +16,6 @@ static const char *const kind_texts[TS_DMA_KIND_COUNT + 1] = {
 
 const char *ts_dma_kind_text(ts_dma_kind kind) { return kind_texts[kind]; }
 
-enum { WORD_BITS = 32 };
-
 /* The loop whose steps are one element on a side, or -1. */
 static int dense_loop(const ts_plan_box *box, ts_side side, int element_bits) {
     for (int i = 0; i < box->loop_count; i++)
@@ -28,10 +27,10 @@ static int dense_loop(const ts_plan_box *box, ts_side side, int element_bits) {
 static int lane_loop(const ts_plan_box *box, ts_side side, int element_bits) {
     int dense = dense_loop(box, side, element_bits), best = -1;
     int64_t least = INT64_MAX;
-    if (dense < 0 || box->loops[dense].extent * element_bits > WORD_BITS) return dense;
+    if (dense < 0 || box->loops[dense].extent * element_bits > TS_WORD_BITS) return dense;
     for (int i = 0; i < box->loop_count; i++) {
         int64_t step = llabs(ts_plan_step_bits(&box->loops[i], side));
-        if (step >= WORD_BITS && step < least) least = step, best = i;
+        if (step >= TS_WORD_BITS && step < least) least = step, best = i;
     }
     return best;
 }
@@ -47,7 +46,7 @@ static bool box_keeps_order(const ts_plan_box *box, int element_bits) {
         if (i > 0 && loop->src_bits >= box->loops[i - 1].src_bits) return false;
         if (i + 1 < box->loop_count) offsets |= loop->src_bits | loop->dst_bits;
     }
-    return element_bits % WORD_BITS == 0 || (offsets % WORD_BITS == 0 && inner % WORD_BITS == 0);
+    return element_bits % TS_WORD_BITS == 0 || (offsets % TS_WORD_BITS == 0 && inner % TS_WORD_BITS == 0);
 }
 
 enum { BOXES_IN_ORDER = 16 }; /* more are taken to be out of order */

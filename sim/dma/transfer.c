@@ -4,8 +4,7 @@
 #include <stdlib.h>
 
 #include "base/number.h"
-
-enum { WORD_BITS = 32 };
+#include "isa/vreg.h"
 
 /* A box with more loops than a descriptor holds takes one descriptor for each iteration of those that are left
  * out: of the loops that step over whole words on both sides the shortest ones, then the outermost. */
@@ -18,7 +17,7 @@ static int64_t count_of_box(const ts_plan_box *box, int loop_dims) {
             const ts_plan_loop *loop = &box->loops[i];
             if (out[i]) continue;
             outermost = i;
-            if (llabs(loop->src_bits) < WORD_BITS || llabs(loop->dst_bits) < WORD_BITS) continue;
+            if (llabs(loop->src_bits) < TS_WORD_BITS || llabs(loop->dst_bits) < TS_WORD_BITS) continue;
             if (best < 0 || loop->extent <= box->loops[best].extent) best = i;
         }
         if (best < 0) best = outermost;

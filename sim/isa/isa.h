@@ -7,9 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-
-/* A vreg is 8 sublanes of 128 lanes of 32-bit words; word index = sublane * 128 + lane. */
-enum { TS_LANES = 128, TS_SUBLANES = 8, TS_VREG_WORDS = 1024, TS_VREG_BYTES = 4096 };
+#include "isa/vreg.h"
 
 typedef enum {
 #define SLOT(name, text, meaning) TS_SLOT_##name,

@@ -7,7 +7,7 @@
 
 #include "layout/notation/vpad.h"
 
-enum { LANES = TS_VREG_LANES, ROWS = TS_VREG_SUBLANES, BLOCK_MOST = 1 << 12 };
+enum { BLOCK_MOST = 1 << 12 };
 
 #define F32        "vector<8x128xf32>"
 #define I32        "vector<8x128xi32>"
@@ -36,7 +36,7 @@ static block sums_of(const ts_product_kernel *k) { return (block){"s", "f32", k-
 
 /* Of f32 a vreg is 8 rows of 128 columns; of bf16 two tiles of that, side by side if there are two. */
 static int64_t width(const block *b) {
-    return b->type[0] == 'b' && b->columns >= 2 * LANES ? 2 * LANES : LANES;
+    return b->type[0] == 'b' && b->columns >= 2 * TS_LANES ? 2 * TS_LANES : TS_LANES;
 }
 static int64_t across(const block *b) { return b->columns / width(b); }
 static const char *vreg_type(const block *b) { return b->type[0] == 'b' ? BF16 : F32; }
@@ -47,7 +47,7 @@ static void add_memref(writer *w, const block *b, memref_layout layout) {
     ts_text_add(w->out, "memref<%" PRId64 "x%" PRId64 "x%s", b->rows, b->columns, b->type);
     if (layout == TILED) {
         ts_text_add(w->out, ", #tpu.tiled<(8,128)%s,[%" PRId64 ",1]>", b->type[0] == 'b' ? "(2,1)" : "",
-                    b->columns / LANES);
+                    b->columns / TS_LANES);
     }
     ts_text_add(w->out, ", #tpu.memory_space<vmem>>");
 }
@@ -58,7 +58,7 @@ static void add_indices(writer *w, int64_t row, int64_t column) {
 }
 
 static void add_mask(writer *w, const block *b) {
-    bool half = b->type[0] == 'b' && width(b) == LANES;
+    bool half = b->type[0] == 'b' && width(b) == TS_LANES;
     ts_text_add(w->out, "sublane_mask = array<i1: true, true, true, true");
     for (int i = 0; i < 4; i++) ts_text_add(w->out, half ? ", false" : ", true");
     ts_text_add(w->out, ">, sublane_stride = 1 : i32}> : (");
@@ -66,11 +66,11 @@ static void add_mask(writer *w, const block *b) {
 
 /* Vreg (row, column) is %<prefix>_<row>_<column>. */
 static void add_loads(writer *w, const block *b, const char *prefix) {
-    for (int64_t i = 0; i < b->rows / ROWS; i++) {
+    for (int64_t i = 0; i < b->rows / TS_SUBLANES; i++) {
         for (int64_t j = 0; j < across(b); j++) {
             ts_text_add(w->out, "    %%%s_%" PRId64 "_%" PRId64 " = \"tpu.load\"(%%%s, ", prefix, i, j,
                         b->name);
-            add_indices(w, i * ROWS, j * width(b));
+            add_indices(w, i * TS_SUBLANES, j * width(b));
             ts_text_add(w->out, ") <{");
             add_mask(w, b);
             add_memref(w, b, BARE);
@@ -82,12 +82,12 @@ static void add_loads(writer *w, const block *b, const char *prefix) {
 typedef enum { BY_POSITION, THE_SAME } stored_value;
 
 static void add_stores(writer *w, const block *b, const char *prefix, stored_value value) {
-    for (int64_t i = 0; i < b->rows / ROWS; i++) {
+    for (int64_t i = 0; i < b->rows / TS_SUBLANES; i++) {
         for (int64_t j = 0; j < across(b); j++) {
             ts_text_add(w->out, "    \"tpu.store\"(%%%s", prefix);
             if (value == BY_POSITION) ts_text_add(w->out, "_%" PRId64 "_%" PRId64, i, j);
             ts_text_add(w->out, ", %%%s, ", b->name);
-            add_indices(w, i * ROWS, j * width(b));
+            add_indices(w, i * TS_SUBLANES, j * width(b));
             ts_text_add(w->out, ") <{operandSegmentSizes = array<i32: 1, 1, 2, 0>, ");
             add_mask(w, b);
             ts_text_add(w->out, "%s, ", vreg_type(b));
@@ -101,9 +101,9 @@ static void add_stores(writer *w, const block *b, const char *prefix, stored_val
 
 /* The parts of %<prefix>_.. as vregs of 16 rows and 128 columns, %<prefix>p_<row>_<column>. */
 static void add_packed(writer *w, const block *b, const char *prefix) {
-    int64_t parts = width(b) / LANES;
-    for (int64_t i = 0; i < b->rows / ROWS; i++) {
-        for (int64_t j = 0; j < b->columns / LANES; j++) {
+    int64_t parts = width(b) / TS_LANES;
+    for (int64_t i = 0; i < b->rows / TS_SUBLANES; i++) {
+        for (int64_t j = 0; j < b->columns / TS_LANES; j++) {
             ts_text_add(w->out,
                         "    %%%sb_%" PRId64 "_%" PRId64 " = \"tpu.bitcast_vreg\"(%%%s_%" PRId64 "_%" PRId64
                         ") : (" BF16 ") -> " I16 "\n    %%%su_%" PRId64 "_%" PRId64
@@ -112,8 +112,8 @@ static void add_packed(writer *w, const block *b, const char *prefix) {
                         prefix, i, j, prefix, i, j / parts, prefix, i, j, prefix, i, j, j % parts);
         }
     }
-    for (int64_t i = 0; i < b->rows / (2 * ROWS); i++) {
-        for (int64_t j = 0; j < b->columns / LANES; j++) {
+    for (int64_t i = 0; i < b->rows / (2 * TS_SUBLANES); i++) {
+        for (int64_t j = 0; j < b->columns / TS_LANES; j++) {
             ts_text_add(w->out,
                         "    %%%sq_%" PRId64 "_%" PRId64 " = \"tpu.pack_subelements\"(%%%su_%" PRId64
                         "_%" PRId64 ", %%%su_%" PRId64 "_%" PRId64 ") <{" COMPRESSED
@@ -137,7 +137,7 @@ static void add_side(writer *w, const char *name, const char *prefix, int64_t fi
         ts_text_add(w->out, "%s%%%sp_%" PRId64 "_%" PRId64, i > 0 ? ", " : "", prefix, first + i, column);
     ts_text_add(w->out, ") {out_layout = [#tpu.vpad<\"16,{0,0},(16,128)\">]} : (");
     add_list(w, count, BF16);
-    ts_text_add(w->out, ") -> vector<%" PRId64 "x128xbf16>\n", count * 2 * ROWS);
+    ts_text_add(w->out, ") -> vector<%" PRId64 "x128xbf16>\n", count * 2 * TS_SUBLANES);
 }
 
 /* ---- The product ---- */
@@ -157,7 +157,7 @@ static void add_matmul(writer *w, int64_t terms) {
 }
 
 static void add_zeros(writer *w) {
-    int64_t vregs = w->k->block_m / ROWS;
+    int64_t vregs = w->k->block_m / TS_SUBLANES;
     ts_text_add(w->out, "    %%a = \"tpu.roll_vectors\"(");
     add_list(w, vregs, "%zero");
     ts_text_add(w->out, ") {out_layout = [#tpu.vpad<\"32,{0,0},(8,128)\">]} : (");
@@ -167,7 +167,7 @@ static void add_zeros(writer *w) {
 
 /* The vregs of 128 columns are %u<column>#<row>. */
 static void add_columns(writer *w, int64_t column) {
-    int64_t vregs = w->k->block_m / ROWS;
+    int64_t vregs = w->k->block_m / TS_SUBLANES;
     ts_text_add(w->out,
                 "    %%u%" PRId64 ":%" PRId64 " = \"tpu.unroll_vectors\"(%%a) {in_layout = "
                 "[#tpu.vpad<\"32,{0,0},(8,128)\">]} : (vector<%" PRId64 "x128xf32>) -> (",
@@ -178,8 +178,8 @@ static void add_columns(writer *w, int64_t column) {
 
 /* Those of the sums and of the product: %v_<row>_<column>. */
 static void add_sums(writer *w) {
-    for (int64_t i = 0; i < w->k->block_m / ROWS; i++) {
-        for (int64_t j = 0; j < w->k->block_n / LANES; j++) {
+    for (int64_t i = 0; i < w->k->block_m / TS_SUBLANES; i++) {
+        for (int64_t j = 0; j < w->k->block_n / TS_LANES; j++) {
             ts_text_add(w->out,
                         "    %%v_%" PRId64 "_%" PRId64 " = \"arith.addf\"(%%s_%" PRId64 "_%" PRId64
                         ", %%u%" PRId64 "#%" PRId64 ") <{fastmath = #arith.fastmath<none>}> : (" F32 ", " F32
@@ -198,15 +198,15 @@ static void add_product(writer *w) {
     add_loads(w, &right, "r");
     add_packed(w, &left, "l");
     add_packed(w, &right, "r");
-    for (int64_t t = 0; t < k->block_k / LANES; t++) {
+    for (int64_t t = 0; t < k->block_k / TS_LANES; t++) {
         snprintf(name, sizeof name, "x%" PRId64, t);
-        add_side(w, name, "l", 0, k->block_m / (2 * ROWS), t);
+        add_side(w, name, "l", 0, k->block_m / (2 * TS_SUBLANES), t);
     }
-    for (int64_t j = 0; j < k->block_n / LANES; j++) {
+    for (int64_t j = 0; j < k->block_n / TS_LANES; j++) {
         add_zeros(w);
-        for (int64_t t = 0; t < k->block_k / LANES; t++) {
+        for (int64_t t = 0; t < k->block_k / TS_LANES; t++) {
             int64_t row = k->transposed ? j : t, column = k->transposed ? t : j;
-            add_side(w, "t", "r", row * LANES / (2 * ROWS), LANES / (2 * ROWS), column);
+            add_side(w, "t", "r", row * TS_LANES / (2 * TS_SUBLANES), TS_LANES / (2 * TS_SUBLANES), column);
             add_matmul(w, t);
         }
         add_columns(w, j);
@@ -232,9 +232,9 @@ static void end_if(writer *w) {
 /* Two vregs of sums, side by side or one alone, become one of results. */
 static void add_results(writer *w) {
     const block sums = sums_of(w->k), results = result_of(w->k);
-    int64_t parts = width(&results) / LANES;
+    int64_t parts = width(&results) / TS_LANES;
     add_loads(w, &sums, "f");
-    for (int64_t i = 0; i < sums.rows / ROWS && w->k->finish == TS_PRODUCT_RELU; i++) {
+    for (int64_t i = 0; i < sums.rows / TS_SUBLANES && w->k->finish == TS_PRODUCT_RELU; i++) {
         for (int64_t j = 0; j < across(&sums); j++) {
             ts_text_add(w->out,
                         "    %%f_%" PRId64 "_%" PRId64 " = \"arith.maximumf\"(%%f_%" PRId64 "_%" PRId64
@@ -242,7 +242,7 @@ static void add_results(writer *w) {
                         i, j, i, j);
         }
     }
-    for (int64_t i = 0; i < results.rows / ROWS; i++) {
+    for (int64_t i = 0; i < results.rows / TS_SUBLANES; i++) {
         for (int64_t j = 0; j < across(&results); j++) {
             ts_text_add(w->out, "    %%o_%" PRId64 "_%" PRId64 " = \"tpu.pack_subelements\"(", i, j);
             for (int64_t p = 0; p < parts; p++)
@@ -273,7 +273,7 @@ static void add_body(writer *w) {
         most = blocks[i].rows > most ? blocks[i].rows : most;
         most = blocks[i].columns > most ? blocks[i].columns : most;
     }
-    for (int64_t i = 0; i < most; i += ROWS)
+    for (int64_t i = 0; i < most; i += TS_SUBLANES)
         ts_text_add(w->out,
                     "    %%i%" PRId64 " = \"arith.constant\"() <{value = %" PRId64
                     " : index}> : () -> index\n",
@@ -348,11 +348,11 @@ static bool is_whole(int64_t all, int64_t part, int64_t step) {
 
 /* Its vregs are of 128 columns, or all of 256. */
 static bool is_whole_across(int64_t all, int64_t part) {
-    return is_whole(all, part, part > LANES ? 2 * LANES : LANES);
+    return is_whole(all, part, part > TS_LANES ? 2 * TS_LANES : TS_LANES);
 }
 
 bool ts_product_kernel_fits(const ts_product_kernel *k) {
-    return is_whole(k->m, k->block_m, 2 * ROWS) && is_whole_across(k->n, k->block_n) &&
+    return is_whole(k->m, k->block_m, 2 * TS_SUBLANES) && is_whole_across(k->n, k->block_n) &&
            is_whole_across(k->k, k->block_k);
 }
 

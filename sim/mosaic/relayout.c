@@ -45,8 +45,8 @@ static bool is_free(const relayout_state *s, const relayout_state *d) {
     if (!lines && (s->rows != d->rows || s->columns != d->columns)) return false;
     if (has_tile(from, to->tile[0], to->tile[1])) return true;
     int64_t row = offset_or_0(from->offsets[0]), column = offset_or_0(from->offsets[1]);
-    return from->tile[1] == LANES && to->tile[1] == LANES && row + s->rows <= least &&
-           column + s->columns <= LANES;
+    return from->tile[1] == TS_LANES && to->tile[1] == TS_LANES && row + s->rows <= least &&
+           column + s->columns <= TS_LANES;
 }
 
 static int dims_of(ts_vpad_implicit implicit) {
@@ -103,7 +103,7 @@ static void cast_masks(relayout_state *s, ts_relayout_kind kind, int bits) {
 static bool packs_masks(const ts_vpad *from, const ts_vpad *to) {
     ts_vpad narrow = *from;
     narrow.bits = 16;
-    return from->bits == TS_VREG_WORD_BITS && has_tile(from, SUBLANES, LANES) && same_layout(&narrow, to);
+    return from->bits == TS_WORD_BITS && has_tile(from, TS_SUBLANES, TS_LANES) && same_layout(&narrow, to);
 }
 
 static bool pack_masks(relayout_state *s, const relayout_state *d) {

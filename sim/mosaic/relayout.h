@@ -42,7 +42,7 @@ typedef struct {
     int bits; /* of the elements as the op sees them: of masks, those that they mask */
     int input_count;
     const int *inputs;
-    int32_t numbers[TS_VREG_SUBLANES];
+    int32_t numbers[TS_SUBLANES];
     uint32_t present; /* of a pack: the parts of a word that its inputs are */
 } ts_relayout_op;
 

@@ -7,10 +7,10 @@
 enum { SUBLANE_BITS = 3, MOST_GROUP = 1 << SUBLANE_BITS };
 
 typedef struct {
-    bool larger;               /* tiles than before */
-    int bits;                  /* that are swapped; 1 << bits vregs are a group */
-    int kept_low, kept_high;   /* bits of the sublane that both have at their low and high ends */
-    int32_t rotated[SUBLANES]; /* the gather */
+    bool larger;                  /* tiles than before */
+    int bits;                     /* that are swapped; 1 << bits vregs are a group */
+    int kept_low, kept_high;      /* bits of the sublane that both have at their low and high ends */
+    int32_t rotated[TS_SUBLANES]; /* the gather */
     int vregs[MOST_GROUP];
 } group;
 
@@ -23,7 +23,7 @@ static int log2_of(int64_t n) {
 /* Sublane i goes where its bits above `kept_low` are rotated by one, to the left or right. */
 static void find_rotation(group *g, bool left) {
     int turning = SUBLANE_BITS - g->kept_low, by = left ? 1 : turning - 1;
-    for (int i = 0; i < SUBLANES; i++) {
+    for (int i = 0; i < TS_SUBLANES; i++) {
         int to = i & ((1 << g->kept_low) - 1);
         for (int bit = 0; bit < turning; bit++)
             to |= (i >> (g->kept_low + bit) & 1) << (g->kept_low + (bit + by) % turning);

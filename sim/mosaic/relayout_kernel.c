@@ -4,8 +4,6 @@
 
 #include "relayout.h"
 
-enum { SUBLANES = TS_VREG_SUBLANES, LANES = TS_VREG_LANES, WORD = TS_VREG_WORD_BITS };
-
 typedef struct {
     ts_text *out;
     const ts_relayout *r;
@@ -15,11 +13,11 @@ typedef struct {
 
 static void add_memref(ts_text *out, int64_t vregs) {
     ts_text_add(out, "memref<%" PRId64 "x%dxi32, #tpu.tiled<(%d,%d),[1,1]>, #tpu.memory_space<vmem>>",
-                vregs * SUBLANES, LANES, SUBLANES, LANES);
+                vregs * TS_SUBLANES, TS_LANES, TS_SUBLANES, TS_LANES);
 }
 
 static void add_bare(ts_text *out, int64_t vregs) {
-    ts_text_add(out, "memref<%" PRId64 "x%dxi32, #tpu.memory_space<vmem>>", vregs * SUBLANES, LANES);
+    ts_text_add(out, "memref<%" PRId64 "x%dxi32, #tpu.memory_space<vmem>>", vregs * TS_SUBLANES, TS_LANES);
 }
 
 /* ---- Types: values are vregs of words or masks; some ops take and give vregs of packed elements ---- */
@@ -27,8 +25,8 @@ static void add_bare(ts_text *out, int64_t vregs) {
 typedef enum { WORDS, MASK } value_kind; /* of what has `bits` each */
 
 static void add_type(ts_text *out, int bits, value_kind kind) {
-    ts_text_add(out, "vector<%dx%dx", SUBLANES, LANES);
-    if (bits < WORD) ts_text_add(out, "%dx", WORD / bits);
+    ts_text_add(out, "vector<%dx%dx", TS_SUBLANES, TS_LANES);
+    if (bits < TS_WORD_BITS) ts_text_add(out, "%dx", TS_WORD_BITS / bits);
     ts_text_add(out, "i%d>", kind == MASK ? 1 : bits);
 }
 
@@ -50,17 +48,17 @@ static int mask_bits(const ts_relayout *r, int value) {
 /* As the op takes its inputs, if they are vregs, and as it gives its result. */
 static int input_bits(const ts_relayout *r, const ts_relayout_op *op) {
     if (op->kind == TS_RELAYOUT_SELECT) return mask_bits(r, op->inputs[0]);
-    return op->kind == TS_RELAYOUT_UNPACK || op->kind == TS_RELAYOUT_COMPARE ? op->bits : WORD;
+    return op->kind == TS_RELAYOUT_UNPACK || op->kind == TS_RELAYOUT_COMPARE ? op->bits : TS_WORD_BITS;
 }
 
 static int result_bits(const ts_relayout *r, const ts_relayout_op *op) {
     if (op->kind == TS_RELAYOUT_SELECT) return mask_bits(r, op->inputs[0]);
-    return op->kind == TS_RELAYOUT_PACK || op->kind == TS_RELAYOUT_EXTEND ? op->bits : WORD;
+    return op->kind == TS_RELAYOUT_PACK || op->kind == TS_RELAYOUT_EXTEND ? op->bits : TS_WORD_BITS;
 }
 
 /* ---- Operands, before the line of the op ---- */
 
-enum { MOST_OPERANDS = WORD + 4 };
+enum { MOST_OPERANDS = TS_WORD_BITS + 4 };
 
 typedef struct {
     int count;
@@ -102,11 +100,11 @@ static void bitcast(writer *w, const char *to, int to_number, const char *from, 
 
 static void push_value(writer *w, operands *o, int value, int bits) {
     int masked = mask_bits(w->r, value), kept = w->kept[value];
-    if (masked > 0 || bits == WORD) {
-        push(o, "v", kept, masked > 0 ? masked : WORD, masked > 0 ? MASK : WORDS);
+    if (masked > 0 || bits == TS_WORD_BITS) {
+        push(o, "v", kept, masked > 0 ? masked : TS_WORD_BITS, masked > 0 ? MASK : WORDS);
         return;
     }
-    bitcast(w, "t", w->temporaries, "v", kept, (const int[]){WORD, bits});
+    bitcast(w, "t", w->temporaries, "v", kept, (const int[]){TS_WORD_BITS, bits});
     push(o, "t", w->temporaries++, bits, WORDS);
 }
 
@@ -114,8 +112,9 @@ static void push_value(writer *w, operands *o, int value, int bits) {
 static void push_more(writer *w, operands *o, const ts_relayout_op *op) {
     if (op->kind == TS_RELAYOUT_ADD || op->kind == TS_RELAYOUT_SHIFT_LEFT ||
         op->kind == TS_RELAYOUT_SHIFT_RIGHT)
-        push_words(w, o, op->numbers[0], WORD);
-    if (op->kind == TS_RELAYOUT_GATHER_BY && op->input_count == 1) push_words(w, o, op->numbers[1], WORD);
+        push_words(w, o, op->numbers[0], TS_WORD_BITS);
+    if (op->kind == TS_RELAYOUT_GATHER_BY && op->input_count == 1)
+        push_words(w, o, op->numbers[1], TS_WORD_BITS);
     if (op->kind == TS_RELAYOUT_COMPARE) push_words(w, o, 0, op->bits);
     if (op->kind == TS_RELAYOUT_MASK) {
         static const int order[] = {0, 2, 1, 3}; /* lower bounds first */
@@ -129,7 +128,7 @@ static void push_more(writer *w, operands *o, const ts_relayout_op *op) {
 
 static void add_numbers(ts_text *out, const char *name, const int32_t *numbers) {
     ts_text_add(out, "%s = array<i32:", name);
-    for (int i = 0; i < SUBLANES; i++) ts_text_add(out, "%s %d", i > 0 ? "," : "", numbers[i]);
+    for (int i = 0; i < TS_SUBLANES; i++) ts_text_add(out, "%s %d", i > 0 ? "," : "", numbers[i]);
     ts_text_add_char(out, '>');
 }
 
@@ -139,13 +138,13 @@ static void add_pack_format(ts_text *out, bool interleaved) {
 
 static void add_positions(ts_text *out, uint32_t present) {
     ts_text_add(out, ", positions = array<i32:");
-    for (int part = 0, k = 0; part < WORD; part++)
+    for (int part = 0, k = 0; part < TS_WORD_BITS; part++)
         if ((present >> part & 1) != 0) ts_text_add(out, "%s %d", k++ > 0 ? "," : "", part);
     ts_text_add_char(out, '>');
 }
 
 static void add_shuffle_attributes(ts_text *out, const ts_relayout_op *op) {
-    static const int32_t halves[2][SUBLANES] = {{0, 1, 2, 3, 8, 9, 10, 11}, {4, 5, 6, 7, 12, 13, 14, 15}};
+    static const int32_t halves[2][TS_SUBLANES] = {{0, 1, 2, 3, 8, 9, 10, 11}, {4, 5, 6, 7, 12, 13, 14, 15}};
     if (op->kind == TS_RELAYOUT_COMBINE) add_numbers(out, "pattern", halves[op->numbers[0]]);
     if (op->kind == TS_RELAYOUT_GATHER) {
         ts_text_add(out, "dimension = 0 : i32, ");
@@ -200,7 +199,9 @@ static void push_memory(writer *w, operands *o, const ts_relayout_op *op) {
     push_index(w, o, 0);
 }
 
-static int64_t scratch_vregs(const ts_relayout *r) { return (r->scratch_sublanes + SUBLANES - 1) / SUBLANES; }
+static int64_t scratch_vregs(const ts_relayout *r) {
+    return (r->scratch_sublanes + TS_SUBLANES - 1) / TS_SUBLANES;
+}
 
 typedef enum { NAMES, TYPES } operand_list;
 
@@ -228,7 +229,7 @@ static void add_operands(writer *w, const operands *o, int values, operand_list 
 static void add_op(writer *w, int value) {
     const ts_relayout_op *op = op_of(w->r, value);
     int given = result_bits(w->r, op), masked = mask_bits(w->r, value);
-    bool packed = masked == 0 && given < WORD, memory = is_memory(op->kind);
+    bool packed = masked == 0 && given < TS_WORD_BITS, memory = is_memory(op->kind);
     operands o = {0};
     for (int i = 0; i < op->input_count; i++) push_value(w, &o, op->inputs[i], input_bits(w->r, op));
     push_more(w, &o, op);
@@ -247,7 +248,7 @@ static void add_op(writer *w, int value) {
     else
         add_type(w->out, masked > 0 ? masked : given, masked > 0 ? MASK : WORDS);
     ts_text_add_char(w->out, '\n');
-    if (packed) bitcast(w, "v", value, "p", value, (const int[]){given, WORD});
+    if (packed) bitcast(w, "v", value, "p", value, (const int[]){given, TS_WORD_BITS});
 }
 
 /* ---- What is around them. Memory holds words: masks are the words that are not 0. ---- */
@@ -255,15 +256,15 @@ static void add_op(writer *w, int value) {
 static void add_load(writer *w, int value) {
     const ts_relayout *r = w->r;
     operands row = {0}, zero = {0};
-    push_index(w, &row, value * SUBLANES);
+    push_index(w, &row, value * TS_SUBLANES);
     ts_text_add(w->out,
                 "    %%%s%d = \"tpu.load\"(%%src, %s, %%c0) <{" ALL_SUBLANES
                 ", sublane_stride = 1 : i32}> : (",
                 r->masks ? "w" : "v", value, row.items[0].name);
     add_bare(w->out, r->sources);
-    ts_text_add(w->out, ", index, index) -> vector<%dx%dxi32>\n", SUBLANES, LANES);
+    ts_text_add(w->out, ", index, index) -> vector<%dx%dxi32>\n", TS_SUBLANES, TS_LANES);
     if (!r->masks) return;
-    bitcast(w, "p", value, "w", value, (const int[]){WORD, r->bits});
+    bitcast(w, "p", value, "w", value, (const int[]){TS_WORD_BITS, r->bits});
     push_words(w, &zero, 0, r->bits);
     ts_text_add(w->out, "    %%v%d = \"arith.cmpi\"(%%p%d, %s) <{predicate = 1 : i64}> : (", value, value,
                 zero.items[0].name);
@@ -278,26 +279,26 @@ static void add_load(writer *w, int value) {
 static void add_store(writer *w, int64_t i, int value) {
     int bits = mask_bits(w->r, value);
     operands row = {0};
-    push_index(w, &row, (int)i * SUBLANES);
+    push_index(w, &row, (int)i * TS_SUBLANES);
     if (bits > 0) {
         ts_text_add(w->out, "    %%q%" PRId64 " = \"arith.extui\"(%%v%d) : (", i, value);
         add_type(w->out, bits, MASK);
         ts_text_add(w->out, ") -> ");
         add_type(w->out, bits, WORDS);
         ts_text_add_char(w->out, '\n');
-        bitcast(w, "o", (int)i, "q", (int)i, (const int[]){bits, WORD});
+        bitcast(w, "o", (int)i, "q", (int)i, (const int[]){bits, TS_WORD_BITS});
     }
     ts_text_add(w->out,
                 "    \"tpu.store\"(%%%s%d, %%dst, %s, %%c0) <{operandSegmentSizes = array<i32: 1, 1, 2, 0>, "
                 "" ALL_SUBLANES ", sublane_stride = 1 : i32}> : (vector<%dx%dxi32>, ",
-                bits > 0 ? "o" : "v", bits > 0 ? (int)i : value, row.items[0].name, SUBLANES, LANES);
+                bits > 0 ? "o" : "v", bits > 0 ? (int)i : value, row.items[0].name, TS_SUBLANES, TS_LANES);
     add_bare(w->out, w->r->results);
     ts_text_add(w->out, ", index, index) -> ()\n");
 }
 
 static void add_window(ts_text *out, int number, int64_t vregs) {
     ts_text_add(out, "{transform_indices = @transform_%d, window_bounds = array<i64: %" PRId64 ", %d>}",
-                number, vregs * SUBLANES, LANES);
+                number, vregs * TS_SUBLANES, TS_LANES);
 }
 
 static void add_end(ts_text *out, const ts_relayout *r) {
@@ -319,7 +320,7 @@ static void add_end(ts_text *out, const ts_relayout *r) {
     ts_text_add(out,
                 "}) {tilesim.operands = [tensor<%" PRId64 "x%dxi32>, tensor<%" PRId64
                 "x%dxi32>], tilesim.results = 1 : i64} : () -> ()\n",
-                r->sources * SUBLANES, LANES, r->results * SUBLANES, LANES);
+                r->sources * TS_SUBLANES, TS_LANES, r->results * TS_SUBLANES, TS_LANES);
 }
 
 static void add_begin(ts_text *out, const ts_relayout *r) {

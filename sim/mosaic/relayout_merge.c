@@ -15,7 +15,7 @@ static bool is_store(const ts_relayout_op *op) {
 static uint64_t hash_of(const ts_relayout_op *op, const int *kept) {
     uint64_t h = (uint64_t)op->kind * 31 + (uint64_t)op->bits;
     for (int i = 0; i < op->input_count; i++) h = h * 1000003 + (uint64_t)kept[op->inputs[i]];
-    for (int i = 0; i < SUBLANES; i++) h = h * 1000003 + (uint64_t)(uint32_t)op->numbers[i];
+    for (int i = 0; i < TS_SUBLANES; i++) h = h * 1000003 + (uint64_t)(uint32_t)op->numbers[i];
     return (h * 1000003 + op->present) * UINT64_C(0x9e3779b97f4a7c15);
 }
 

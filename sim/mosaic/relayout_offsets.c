@@ -19,18 +19,18 @@ typedef enum { LOW, HIGH } word_half;
 
 /* The high parts of words that go up by `part`, or the low ones, that come from the word before. NO_VALUE: there are none. */
 static int rotate_rows(relayout_state *s, int value, int64_t amount, int64_t per_sublane, word_half half) {
-    int bits = (int)(TS_VREG_WORD_BITS / per_sublane), within = (int)(amount % per_sublane);
+    int bits = (int)(TS_WORD_BITS / per_sublane), within = (int)(amount % per_sublane);
     if (within == 0 && half == LOW) return NO_VALUE;
     if (within != 0 && half == HIGH)
         value = relayout_unary(s, TS_RELAYOUT_SHIFT_LEFT, value, bits * within, 0);
     if (within != 0 && half == LOW)
         value = relayout_unary(s, TS_RELAYOUT_SHIFT_RIGHT, value, bits * (int)(per_sublane - within), 0);
-    return relayout_rotate(s, value, 0, (amount / per_sublane + (half == LOW)) % SUBLANES);
+    return relayout_rotate(s, value, 0, (amount / per_sublane + (half == LOW)) % TS_SUBLANES);
 }
 
 int relayout_rotate_row(relayout_state *s, int value, int64_t from, int64_t to) {
     int64_t per_sublane = s->layout.tile[0] / sublanes_of_tile(&s->layout), amount = to - from;
-    if (amount < 0) amount += per_sublane * SUBLANES;
+    if (amount < 0) amount += per_sublane * TS_SUBLANES;
     return rotate_rows(s, value, amount, per_sublane, from % per_sublane <= to % per_sublane ? HIGH : LOW);
 }
 
@@ -47,12 +47,13 @@ static int rotate_and_blend(relayout_state *s, const row_shift *h, int value, in
 
 /* The first `by` rows of each tile. */
 static int mask_of_tiles(relayout_state *s, const row_shift *h) {
-    int bits = (int)(TS_VREG_WORD_BITS / h->per_sublane), all = NO_VALUE;
+    int bits = (int)(TS_WORD_BITS / h->per_sublane), all = NO_VALUE;
     for (int64_t i = 0; i < ts_vpad_tiles(&s->layout); i++) {
         int64_t n = h->per_sublane, from = i * h->tile, end = from + h->by;
         int one;
         if (end % n == 0)
-            one = relayout_mask(s, bits, (const int64_t[]){from / n, end / n}, (const int64_t[]){0, LANES});
+            one =
+                relayout_mask(s, bits, (const int64_t[]){from / n, end / n}, (const int64_t[]){0, TS_LANES});
         else
             one = relayout_op(s, (ts_relayout_op){.kind = TS_RELAYOUT_MASK_ROWS,
                                                   .bits = bits,
@@ -121,12 +122,12 @@ static void make_parts(relayout_state *s, column_shift *h) {
     for (int side = 0; side < 2; side++) {
         h->parts[side] = TS_NEW_ARRAY(s->arena, int, relayout_count(s));
         for (int64_t i = 0; i < relayout_count(s); i++) h->parts[side][i] = s->values[i];
-        rotate_all(s, h->parts[side], 0, h->tiles[side] * sublanes % SUBLANES);
+        rotate_all(s, h->parts[side], 0, h->tiles[side] * sublanes % TS_SUBLANES);
     }
 }
 
 static int column_mask(relayout_state *s, column_shift *h, int which) {
-    int64_t rows[2] = {0, SUBLANES}, lanes[2] = {0, LANES};
+    int64_t rows[2] = {0, TS_SUBLANES}, lanes[2] = {0, TS_LANES};
     if (h->masks[which] != NO_VALUE) return h->masks[which];
     if (which < 2)
         rows[1] = h->tiles[which] * sublanes_of_tile(&s->layout);
@@ -179,7 +180,7 @@ static bool shift_columns(relayout_state *s, int64_t to) {
     ts_vpad next = s->layout;
     column_shift h = {.first = to, .tile = s->layout.tile[1], .slice = slice_of(&s->layout, 1)};
     int64_t by = to - s->layout.offsets[1];
-    if (s->layout.tile[0] % ts_vpad_packing(&s->layout) != 0 || s->layout.tile[1] != LANES)
+    if (s->layout.tile[0] % ts_vpad_packing(&s->layout) != 0 || s->layout.tile[1] != TS_LANES)
         return relayout_refuse(s, "Not implemented: Unsupported tiling for column shift");
     h.split = by < 0 ? by + h.slice : by;
     h.upper = by < 0 ? 0 : -1, h.lower = h.upper + 1;
@@ -202,7 +203,7 @@ static bool move_columns(relayout_state *s, const int64_t *offsets) {
     ts_vpad want = s->layout;
     want.offsets[0] = offsets[0], want.offsets[1] = offsets[1];
     if (line) {
-        want = relayout_aligned(&want, want.bits, packing, LANES);
+        want = relayout_aligned(&want, want.bits, packing, TS_LANES);
         if (!relayout_tiles(s, want.tile, want.offsets)) return false;
     }
     if (!shift_columns(s, offsets[1] % slice_of(&s->layout, 1))) return false;

@@ -14,7 +14,7 @@ typedef struct {
     int at;              /* the group that is filled */
     int64_t delay; /* vregs of padding before the first that is stored, and before the first that is loaded */
     int64_t skips;
-    int32_t sublanes[SUBLANES]; /* on the side that is shuffled */
+    int32_t sublanes[TS_SUBLANES]; /* on the side that is shuffled */
 } scratch;
 
 /* Loads wait until the groups are full or the vregs of the value, in two dims, have been stored. */
@@ -30,15 +30,15 @@ typedef struct {
     delayed_load *loads;
 } transfer;
 
-static int first_sublane(const scratch *c) { return c->at * SUBLANES * c->n; }
+static int first_sublane(const scratch *c) { return c->at * TS_SUBLANES * c->n; }
 
 static void store(transfer *t, ts_relayout_kind kind, int value, int sublane) {
     ts_relayout_op op = {.kind = kind,
-                         .bits = TS_VREG_WORD_BITS,
+                         .bits = TS_WORD_BITS,
                          .input_count = 1,
                          .inputs = &value,
                          .numbers = {sublane, t->how.n}};
-    for (int i = 0; i < SUBLANES && kind == TS_RELAYOUT_SHUFFLED_STORE; i++)
+    for (int i = 0; i < TS_SUBLANES && kind == TS_RELAYOUT_SHUFFLED_STORE; i++)
         op.numbers[i] = sublane + t->how.sublanes[i];
     relayout_op(t->s, op);
 }
@@ -52,9 +52,9 @@ static void load_all(transfer *t) {
     for (int i = 0; i < t->count; i++) {
         int sublane = t->loads[i].sublane;
         ts_relayout_op op = {.kind = shuffled ? TS_RELAYOUT_SHUFFLED_LOAD : TS_RELAYOUT_LOAD,
-                             .bits = TS_VREG_WORD_BITS,
+                             .bits = TS_WORD_BITS,
                              .numbers = {sublane, t->how.n}};
-        for (int k = 0; k < SUBLANES && shuffled; k++) op.numbers[k] = sublane + t->how.sublanes[k];
+        for (int k = 0; k < TS_SUBLANES && shuffled; k++) op.numbers[k] = sublane + t->how.sublanes[k];
         *t->loads[i].to = relayout_op(t->s, op);
     }
     t->count = 0;
@@ -71,7 +71,7 @@ static void to_larger(transfer *t, const relayout_state *old, int64_t i) {
     int64_t l = i / s->across / s->down, row = i / s->across % s->down, column = i % s->across;
     int64_t position = column + t->how.skips, n = t->how.n;
     bool end = column == s->across - 1;
-    load_later(t, &s->values[i], first_sublane(&t->how) + (int)(position % n) * SUBLANES);
+    load_later(t, &s->values[i], first_sublane(&t->how) + (int)(position % n) * TS_SUBLANES);
     if (position % n != n - 1 && !end) return;
     for (int64_t k = 0; k < n; k++) {
         int64_t from = row * n - t->how.delay + k;
@@ -90,14 +90,14 @@ static void to_smaller(transfer *t, const relayout_state *old, int64_t i) {
     int64_t position = column + t->how.delay, n = t->how.n, within = position % n;
     bool end = column == old->across - 1, strided = t->how.loads_shuffled;
     store(t, strided ? TS_RELAYOUT_STORE : TS_RELAYOUT_SHUFFLED_STORE, old->values[i],
-          first_sublane(&t->how) + (int)(strided ? within : within * SUBLANES));
+          first_sublane(&t->how) + (int)(strided ? within : within * TS_SUBLANES));
     if (within != n - 1 && !end) return;
     for (int64_t k = 0; k < n; k++) {
         int64_t to = row * n - t->how.skips + k;
         if (to < 0) continue;
         if (to >= s->down || position / n >= s->across) break;
         load_later(t, relayout_at(s, l, to, position / n),
-                   first_sublane(&t->how) + (int)(strided ? k * SUBLANES : k));
+                   first_sublane(&t->how) + (int)(strided ? k * TS_SUBLANES : k));
     }
     end_group(t, end && row == old->down - 1);
 }
@@ -105,7 +105,7 @@ static void to_smaller(transfer *t, const relayout_state *old, int64_t i) {
 /* Larger tiles: `large` sublanes, from tiles of `small`. */
 static void find_sublanes(scratch *c, int64_t small, int64_t large) {
     int k = 0;
-    for (int64_t a = 0; a < SUBLANES / large; a++)
+    for (int64_t a = 0; a < TS_SUBLANES / large; a++)
         for (int64_t v = 0; v < c->n; v++)
             for (int64_t b = 0; b < small; b++) c->sublanes[k++] = (int32_t)((a * small + b) * c->n + v);
 }
@@ -128,8 +128,8 @@ static bool begin(relayout_state *s, const ts_vpad *next, scratch *c) {
     int along = c->larger ? 0 : 1; /* the dim along which the source's vregs are the shorter */
     c->delay = next->offsets[along] / slice_of(now, along);
     c->skips = now->offsets[!along] / slice_of(next, !along);
-    c->loads_shuffled = c->larger || (s->request->generation < SHUFFLES_STORES_FROM && a == SUBLANES);
-    c->groups = (int)(s->request->scratch_sublanes / (SUBLANES * c->n));
+    c->loads_shuffled = c->larger || (s->request->generation < SHUFFLES_STORES_FROM && a == TS_SUBLANES);
+    c->groups = (int)(s->request->scratch_sublanes / (TS_SUBLANES * c->n));
     find_sublanes(c, ts_min(a, b), a < b ? b : a);
     if (c->groups < 1)
         return relayout_refuse(s, c->larger ? "scratch space is not enough for retiling to large tile"
@@ -142,7 +142,7 @@ bool relayout_through_scratch(relayout_state *s, const int64_t *tile, const int6
     const ts_vpad next = next_layout(&old.layout, tile, hint);
     transfer t = {.s = s};
     if (!begin(s, &next, &t.how) || !relayout_become(s, &next)) return false;
-    int64_t used = (int64_t)SUBLANES * t.how.n * t.how.groups;
+    int64_t used = (int64_t)TS_SUBLANES * t.how.n * t.how.groups;
     if (used > s->out->scratch_sublanes) s->out->scratch_sublanes = used;
     for (int64_t i = 0; i < relayout_count(t.how.larger ? s : &old); i++)
         if (t.how.larger)

@@ -100,7 +100,7 @@ int relayout_unary(relayout_state *s, ts_relayout_kind kind, int input, int firs
 
 int relayout_binary(relayout_state *s, ts_relayout_kind kind, int a, int b, int number) {
     return relayout_op(s, (ts_relayout_op){.kind = kind,
-                                           .bits = TS_VREG_WORD_BITS,
+                                           .bits = TS_WORD_BITS,
                                            .input_count = 2,
                                            .inputs = (const int[]){a, b},
                                            .numbers = {number}});
@@ -118,7 +118,7 @@ int relayout_mask(relayout_state *s, int bits, const int64_t rows[2], const int6
 }
 
 int relayout_mask_rows(relayout_state *s, int64_t from, int64_t end) {
-    return relayout_mask(s, TS_VREG_WORD_BITS, (const int64_t[]){from, end}, (const int64_t[]){0, LANES});
+    return relayout_mask(s, TS_WORD_BITS, (const int64_t[]){from, end}, (const int64_t[]){0, TS_LANES});
 }
 
 int relayout_select(relayout_state *s, int by, int inside, int outside) {

@@ -6,7 +6,7 @@
 
 #include "base/number.h"
 
-enum { SUBLANES = TS_VREG_SUBLANES, LANES = TS_VREG_LANES, NO_VALUE = -1 };
+enum { NO_VALUE = -1 };
 
 /* Vregs are numbered row-major over leading, down, across: `down` of them along the rows, `across` along the columns of the
  * value with its implicit dims. */
@@ -28,7 +28,7 @@ typedef struct {
 
 static inline bool is_replica(int64_t offset) { return offset == TS_VPAD_REPLICATED; }
 static inline int64_t offset_or_0(int64_t offset) { return is_replica(offset) ? 0 : offset; }
-static inline int64_t sublanes_of_tile(const ts_vpad *v) { return SUBLANES / ts_vpad_tiles(v); }
+static inline int64_t sublanes_of_tile(const ts_vpad *v) { return TS_SUBLANES / ts_vpad_tiles(v); }
 static inline int64_t slice_of(const ts_vpad *v, int dim) {
     return dim == 0 ? v->tile[0] : v->tile[1] * ts_vpad_tiles(v);
 }

@@ -3,7 +3,7 @@
 
 /* ---- Packing ---- */
 
-enum { MOST_PARTS = TS_VREG_WORD_BITS };
+enum { MOST_PARTS = TS_WORD_BITS };
 
 /* Which vregs of words lie in one of packed elements: `rows` by `columns` of them, rows first. */
 typedef struct {
@@ -22,7 +22,7 @@ static bool find_packing(relayout_state *s, const ts_vpad *words, const ts_vpad 
         out->offsets[i] = is_replica(offset) ? TS_VPAD_REPLICATED : offset / small;
     }
     out->rows = ratio[0], out->columns = ratio[1];
-    if (ratio[0] != 1 && sublanes != 1 && sublanes != SUBLANES)
+    if (ratio[0] != 1 && sublanes != 1 && sublanes != TS_SUBLANES)
         return relayout_refuse(s, "Not implemented: Tiling change requires interleaving tiles that are not "
                                   "one sublane or one full vreg");
     out->interleaved = ratio[0] != 1 && sublanes == 1;
@@ -36,7 +36,7 @@ static bool find_packing(relayout_state *s, const ts_vpad *words, const ts_vpad 
 
 bool relayout_unpack(relayout_state *s, int64_t rows, int64_t columns) {
     const relayout_state old = *s;
-    const ts_vpad words = relayout_aligned(&old.layout, TS_VREG_WORD_BITS, rows, columns);
+    const ts_vpad words = relayout_aligned(&old.layout, TS_WORD_BITS, rows, columns);
     packing p;
     if (!find_packing(s, &words, &old.layout, &p) || !relayout_become(s, &words)) return false;
     for (int64_t i = 0; i < relayout_count(s); i++) {
@@ -111,8 +111,8 @@ static bool gather_to_larger(relayout_state *s, const int64_t *tile) {
     if (!relayout_become(s, &next)) return false;
     for (int64_t i = 0; i < relayout_count(s); i++) {
         int64_t at = columns ? i % s->across * tiles + first : 0;
-        int32_t from[SUBLANES];
-        for (int k = 0; k < SUBLANES; k++)
+        int32_t from[TS_SUBLANES];
+        for (int k = 0; k < TS_SUBLANES; k++)
             from[k] =
                 (int32_t)((at % old_tiles + k / sublanes_of_tile(&next)) * sublanes_of_tile(&old.layout) +
                           row);
@@ -131,8 +131,8 @@ static bool gather_to_smaller(relayout_state *s, const int64_t *tile) {
     if (!relayout_become(s, &next)) return false;
     for (int64_t i = 0; i < relayout_count(s); i++) {
         int64_t row = i % s->down + first;
-        int32_t from[SUBLANES];
-        for (int k = 0; k < SUBLANES; k++) from[k] = (int32_t)(row % ratio * sublanes + k % sublanes);
+        int32_t from[TS_SUBLANES];
+        for (int k = 0; k < TS_SUBLANES; k++) from[k] = (int32_t)(row % ratio * sublanes + k % sublanes);
         s->values[i] = relayout_gather(s, *relayout_at(&old, i / s->down, row / ratio, 0), from);
     }
     relayout_step(s, "gather sublanes");
@@ -146,7 +146,7 @@ static int select_tiles(relayout_state *s, const int *row, int64_t first, int64_
     int64_t middle = first + (last - first) / 2, sublanes = sublanes_of_tile(&s->layout);
     if (first == last) return row[first];
     int left = select_tiles(s, row, first, middle, at);
-    int64_t then = (at + (middle - first + 1) * sublanes) % SUBLANES;
+    int64_t then = (at + (middle - first + 1) * sublanes) % TS_SUBLANES;
     int right = select_tiles(s, row, middle + 1, last, then);
     if (at < then) return relayout_select(s, relayout_mask_rows(s, at, then), left, right);
     return relayout_select(s, relayout_mask_rows(s, then, at), right, left);
@@ -161,7 +161,7 @@ static int *rotate_tiles(relayout_state *s, const relayout_state *old) {
         int64_t by =
             i % line % tiles * sublanes_of_tile(&s->layout) - i % old_tiles * sublanes_of_tile(&old->layout);
         rotated[i] = old->values[i / old_tiles];
-        if (by != 0) rotated[i] = relayout_rotate(s, rotated[i], 0, by < 0 ? by + SUBLANES : by);
+        if (by != 0) rotated[i] = relayout_rotate(s, rotated[i], 0, by < 0 ? by + TS_SUBLANES : by);
     }
     return rotated;
 }
@@ -179,7 +179,7 @@ static bool retile_by_rotates(relayout_state *s, const int64_t *tile) {
         int64_t at = row % ratio * sublanes_of_tile(&next), end = (column + 1) * tiles;
         const int *from = &rotated[(l * old.down + row / ratio) * line];
         int value = select_tiles(s, from, column * tiles, (end < line ? end : line) - 1, at);
-        s->values[i] = at == 0 ? value : relayout_rotate(s, value, 0, SUBLANES - at);
+        s->values[i] = at == 0 ? value : relayout_rotate(s, value, 0, TS_SUBLANES - at);
     }
     relayout_step(s, "rotate and select tiles");
     return true;
@@ -190,7 +190,7 @@ static bool retile_by_rotates(relayout_state *s, const int64_t *tile) {
 enum { COMBINES_FROM = 6, GATHERS_FROM = 5, UNPACKS_FROM = 4 }; /* generations */
 
 static bool has_scratch(const relayout_state *s) {
-    return s->request->scratch_sublanes >= (int64_t)SUBLANES * (SUBLANES + 1);
+    return s->request->scratch_sublanes >= (int64_t)TS_SUBLANES * (TS_SUBLANES + 1);
 }
 
 /* Between tiles of 128 columns, as the pass found it fastest on each generation. It has rules for single pairs of tiles too,
@@ -219,7 +219,7 @@ static bool through_rows(relayout_state *s, const int64_t *tile, const int64_t *
     int64_t n = ts_vpad_packing(&s->layout);
     ts_vpad wanted = s->layout;
     wanted.offsets[0] = hint[0], wanted.offsets[1] = hint[1];
-    wanted = relayout_aligned(&wanted, wanted.bits, n, LANES);
+    wanted = relayout_aligned(&wanted, wanted.bits, n, TS_LANES);
     return relayout_tiles(s, wanted.tile, wanted.offsets) && relayout_tiles(s, tile, hint);
 }
 
@@ -232,16 +232,16 @@ static bool between(const ts_vpad *v, const int64_t *tile, int64_t rows, int64_t
 static bool change_packed(relayout_state *s, const int64_t *tile, const int64_t *hint, bool *known) {
     const ts_vpad *v = &s->layout;
     int64_t n = ts_vpad_packing(v);
-    const int64_t native[2] = {SUBLANES * n, LANES}, rows[2] = {n, LANES};
-    bool from_line = has_tile(v, 1, LANES * n), to_line = tile[0] == 1 && tile[1] == LANES * n;
+    const int64_t native[2] = {TS_SUBLANES * n, TS_LANES}, rows[2] = {n, TS_LANES};
+    bool from_line = has_tile(v, 1, TS_LANES * n), to_line = tile[0] == 1 && tile[1] == TS_LANES * n;
     *known = true;
-    if (s->request->generation >= UNPACKS_FROM && between(v, tile, SUBLANES, LANES, native) &&
+    if (s->request->generation >= UNPACKS_FROM && between(v, tile, TS_SUBLANES, TS_LANES, native) &&
         (v->bits != 4 || !has_scratch(s)))
-        return through_words(s, (const int64_t[]){SUBLANES, LANES}, tile, hint);
-    if (between(v, tile, 1, LANES * n, rows))
-        return through_words(s, (const int64_t[]){1, LANES}, tile, hint);
-    if ((from_line && tile[0] % n == 0 && tile[1] == LANES) ||
-        (to_line && v->tile[0] % n == 0 && v->tile[1] == LANES))
+        return through_words(s, (const int64_t[]){TS_SUBLANES, TS_LANES}, tile, hint);
+    if (between(v, tile, 1, TS_LANES * n, rows))
+        return through_words(s, (const int64_t[]){1, TS_LANES}, tile, hint);
+    if ((from_line && tile[0] % n == 0 && tile[1] == TS_LANES) ||
+        (to_line && v->tile[0] % n == 0 && v->tile[1] == TS_LANES))
         return through_rows(s, tile, hint);
     *known = false;
     return false;
@@ -249,8 +249,8 @@ static bool change_packed(relayout_state *s, const int64_t *tile, const int64_t 
 
 static bool rows_are_same(const relayout_state *s, const int64_t *tile, int64_t hint) {
     const ts_vpad *v = &s->layout;
-    return v->tile[1] == LANES && tile[1] == LANES && tile[0] % v->tile[0] == 0 &&
-           (is_replica(v->offsets[0]) || (v->bits == TS_VREG_WORD_BITS && s->rows == 1)) &&
+    return v->tile[1] == TS_LANES && tile[1] == TS_LANES && tile[0] % v->tile[0] == 0 &&
+           (is_replica(v->offsets[0]) || (v->bits == TS_WORD_BITS && s->rows == 1)) &&
            (is_replica(hint) || s->request->generation >= GATHERS_FROM);
 }
 
@@ -270,10 +270,10 @@ bool relayout_tiles(relayout_state *s, const int64_t *tile, const int64_t *hint)
     }
     if (rows_are_same(s, tile, hint[0])) return gather_to_larger(s, tile);
     if (columns_are_same(s, tile, hint[1])) return gather_to_smaller(s, tile);
-    if (s->layout.bits < TS_VREG_WORD_BITS) {
+    if (s->layout.bits < TS_WORD_BITS) {
         good = change_packed(s, tile, hint, &known);
         if (known) return good;
     }
-    if (s->layout.tile[1] == LANES && tile[1] == LANES) return retile(s, tile, hint);
+    if (s->layout.tile[1] == TS_LANES && tile[1] == TS_LANES) return retile(s, tile, hint);
     return relayout_refuse(s, "Not implemented: Unsupported tiling change");
 }

@@ -10,8 +10,6 @@
 
 #include "assembler.h"
 
-enum { WORD_BITS = 32, ROW_WORDS = TS_LANES };
-
 /* An address while it is derived. */
 typedef struct {
     assembler *as;
@@ -54,7 +52,7 @@ static bool too_far(derivation *d) { return no_words(d, "it goes beyond 2^63 bit
 /* So many steps more in the constant part. */
 static bool add_steps(derivation *d, int64_t steps, int64_t words) {
     int64_t bits;
-    return (ts_mul(steps, words, &bits) && ts_mul(bits, WORD_BITS, &bits) &&
+    return (ts_mul(steps, words, &bits) && ts_mul(bits, TS_WORD_BITS, &bits) &&
             ts_add(d->bits, bits, &d->bits)) ||
            too_far(d);
 }
@@ -156,9 +154,9 @@ static bool add_group(derivation *d, const ts_iter_group *group, const ts_affine
         int64_t bits = group->iters[i].stride * element_bits,
                 steps = i == last ? steps_of_granule(d, bits) : 1;
         divisor /= group->iters[i].extent;
-        digit g = {divisor * steps, i == 0 ? 0 : group->iters[i].extent / steps, bits * steps / WORD_BITS,
+        digit g = {divisor * steps, i == 0 ? 0 : group->iters[i].extent / steps, bits * steps / TS_WORD_BITS,
                    i == last};
-        if (bits * steps % WORD_BITS != 0 || group->iters[i].extent % steps != 0)
+        if (bits * steps % TS_WORD_BITS != 0 || group->iters[i].extent % steps != 0)
             return no_words(d, "the layout steps inside a word");
         if (!add_digit(d, &g, &e)) return false;
     }
@@ -213,14 +211,14 @@ static bool read_indices(derivation *d, const token **at, ts_affine *index) {
 /* The size of one tile in words, where it is between a row and a vreg. */
 static int64_t tile_words(const ts_shape *shape) {
     int64_t bits = shape->element_bits;
-    if (shape->xla == NULL || shape->xla->tile_count == 0) return ROW_WORDS;
+    if (shape->xla == NULL || shape->xla->tile_count == 0) return TS_LANES;
     const ts_xla_tile *tile = &shape->xla->tiles[0];
     for (int i = 0; i < tile->rank; i++)
-        if (tile->dims[i] == TS_XLA_COMBINE || !ts_mul(bits, tile->dims[i], &bits)) return ROW_WORDS;
-    int64_t words = bits / WORD_BITS;
-    return words <= ROW_WORDS || words % ROW_WORDS != 0 ? ROW_WORDS
-           : words > TS_VREG_WORDS                      ? TS_VREG_WORDS
-                                                        : words;
+        if (tile->dims[i] == TS_XLA_COMBINE || !ts_mul(bits, tile->dims[i], &bits)) return TS_LANES;
+    int64_t words = bits / TS_WORD_BITS;
+    return words <= TS_LANES || words % TS_LANES != 0 ? TS_LANES
+           : words > TS_VREG_WORDS                    ? TS_VREG_WORDS
+                                                      : words;
 }
 
 /* "stride=2 mask=0x0f" behind a VMEM address. */
@@ -259,7 +257,7 @@ static bool derive(derivation *d, const ts_affine *index) {
     if (ts_layout_padded_count(shape->layout) == 0) return no_words(d, "the tensor is empty");
     if (shape->layout->axis_count != 1) return no_words(d, "its layout has more than one axis");
     bool scalar = d->tensor->space == TS_SPACE_SMEM;
-    d->granule_bits = WORD_BITS * (scalar ? 1 : rows ? ROW_WORDS : tile_words(shape));
+    d->granule_bits = TS_WORD_BITS * (scalar ? 1 : rows ? TS_LANES : tile_words(shape));
     if (has_registers(d, index) ? !derive_terms(d, index) : !derive_constant(d, index)) return false;
     if (d->bits % d->granule_bits != 0) {
         bool tile = !scalar && !rows; /* then its terms say which dim is off */
@@ -268,7 +266,7 @@ static bool derive(derivation *d, const ts_affine *index) {
                            : rows ? "it is not at the start of a row of 128 words"
                                   : "it is not on a tile boundary");
     }
-    d->out->word = d->tensor->base_bytes / 4 + d->bits / WORD_BITS;
+    d->out->word = d->tensor->base_bytes / 4 + d->bits / TS_WORD_BITS;
     return true;
 }
 

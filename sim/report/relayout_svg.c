@@ -12,7 +12,7 @@
 
 enum {
     MOST_SHOWN = 6, /* vregs of a side */
-    VREG_WIDTH = 2 * TS_VREG_LANES,
+    VREG_WIDTH = 2 * TS_LANES,
     VREG_HEIGHT = 64,
     LABEL = 18,
     GAP = 10,
@@ -71,7 +71,7 @@ static int64_t find_vreg(drawing *d, int64_t vreg, int row, int lane) {
 }
 
 static void add_run(const drawing *d, int row, int lane, int count, int64_t from) {
-    double height = (double)VREG_HEIGHT / (TS_VREG_SUBLANES * packing_of(d));
+    double height = (double)VREG_HEIGHT / (TS_SUBLANES * packing_of(d));
     ts_text_add(d->out, "<rect x=\"%" PRId64 "\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" ", d->x + 2 * lane,
                 (double)d->y + row * height, 2 * count, height);
     if (from == PADDING)
@@ -84,18 +84,18 @@ static void add_run(const drawing *d, int row, int lane, int count, int64_t from
 static void add_row(drawing *d, int64_t vreg, int row) {
     int64_t before = PADDING;
     int begin = 0;
-    for (int lane = 0; lane < TS_VREG_LANES; lane++) {
+    for (int lane = 0; lane < TS_LANES; lane++) {
         int64_t from = find_vreg(d, vreg, row, lane);
         if (lane > 0 && from != before) add_run(d, row, begin, lane - begin, before), begin = lane;
         before = from;
     }
-    add_run(d, row, begin, TS_VREG_LANES - begin, before);
+    add_run(d, row, begin, TS_LANES - begin, before);
 }
 
 static void add_vreg(drawing *d, int64_t vreg) {
     d->has_first = false;
     d->y += LABEL;
-    for (int row = 0; row < TS_VREG_SUBLANES * packing_of(d); row++) add_row(d, vreg, row);
+    for (int row = 0; row < TS_SUBLANES * packing_of(d); row++) add_row(d, vreg, row);
     ts_text_add(d->out,
                 "<rect class=\"edge\" x=\"%" PRId64 "\" y=\"%" PRId64
                 "\" width=\"%d\" height=\"%d\" fill=\"none\"/>\n",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "isa/vreg.h"
 #include "layout/notation/tpu_rule.h"
 
 /* ---- The list ---- */
@@ -35,7 +36,7 @@ static bool add_tiled(ts_error *err, ts_arena *arena, const untiled *plain, int6
     int64_t *dims = TS_NEW_ARRAY(arena, int64_t, rank + 1);
     int second = rank < 2 ? 0 : model.minor_to_major[1];
     for (int i = 0; i < rank; i++) dims[i] = model.dims[i];
-    if (rank > 0) dims[second] = rank < 2 ? rows * 128 : rows;
+    if (rank > 0) dims[second] = rank < 2 ? rows * TS_LANES : rows;
     model.dims = dims;
     const ts_shape *shape = ts_tpu_tiled(err, arena, plain->dtype, &model, plain->generation, flags);
     if (!shape) return false;

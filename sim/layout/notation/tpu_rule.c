@@ -2,8 +2,7 @@
 #include "layout/notation/tpu_rule.h"
 
 #include "base/number.h"
-
-enum { LANES = 128, SUBLANES = 8, WORD_BITS = 32 };
+#include "isa/vreg.h"
 
 /* Of a packed element. The types that XLA stores in less than a byte on TPU are 4, 2 and 1 bits wide; pred is
  * a byte (tiled_layout.md). Wider types than a word are whole words. */
@@ -11,23 +10,23 @@ static int packed_bits(ts_dtype dtype) {
     const ts_dtype_info *info = ts_dtype_get(dtype);
     bool narrow = info->class != TS_CLASS_BOOL && info->value_bits <= 4;
     int bits = narrow ? info->value_bits : info->stored_bits;
-    return bits < WORD_BITS ? bits : WORD_BITS;
+    return bits < TS_WORD_BITS ? bits : TS_WORD_BITS;
 }
 
 static int64_t tall_rows(int bits, int rank, int64_t cap, int generation, unsigned flags) {
     bool tall16 = (flags & TS_TPU_LARGE_X16) || (generation >= 6 && !(flags & TS_TPU_ARGUMENT));
     if (rank < 2) return cap;
-    if (bits == 2) return SUBLANES * 16;
+    if (bits == 2) return TS_SUBLANES * 16;
     if ((bits == 4 && (flags & TS_TPU_LARGE_X4)) || (bits == 8 && (flags & TS_TPU_LARGE_X8)) ||
         (bits == 16 && tall16))
-        return SUBLANES * WORD_BITS / bits;
+        return TS_SUBLANES * TS_WORD_BITS / bits;
     return cap;
 }
 
 /* Rows of 128 in the first tile of an array with `rows` of them. */
 static int64_t tile_rows(int bits, int rank, int64_t rows, int generation, unsigned flags) {
-    int64_t packing = WORD_BITS / bits, least = (generation < 4 ? 2 : 1) * packing;
-    int64_t cap = packing > SUBLANES ? packing : SUBLANES,
+    int64_t packing = TS_WORD_BITS / bits, least = (generation < 4 ? 2 : 1) * packing;
+    int64_t cap = packing > TS_SUBLANES ? packing : TS_SUBLANES,
             large = tall_rows(bits, rank, cap, generation, flags);
     if (rows % large != 0) large = cap;
     if (large <= rows) return large;
@@ -50,14 +49,15 @@ const ts_shape *ts_tpu_tiled(ts_error *err, ts_arena *arena, ts_dtype dtype, con
     if (ts_dtype_get(dtype)->class == TS_CLASS_NO_DATA) return ts_xla_shape(err, arena, dtype, fields);
     int second = rank < 2 ? 0 : f.minor_to_major != NULL ? f.minor_to_major[1] : rank - 2;
     int64_t size = rank > 0 ? f.dims[second] : 1;
-    int64_t rows = tile_rows(bits, rank, rank < 2 ? ts_ceil_div(size, LANES) : size, generation, flags);
+    int64_t rows = tile_rows(bits, rank, rank < 2 ? ts_ceil_div(size, TS_LANES) : size, generation, flags);
     f.layout_written = true;
     f.tiles = tiles;
     f.tile_count = 0;
     f.element_bits = bits < 8 ? bits : 0;
-    tiles[f.tile_count++] = rank < 2 ? new_tile(arena, 1, 0, rows * LANES) : new_tile(arena, 2, rows, LANES);
-    if (bits < WORD_BITS && rank == 1) tiles[f.tile_count++] = new_tile(arena, 1, 0, LANES);
-    if (bits < WORD_BITS && rank > 0) tiles[f.tile_count++] = new_tile(arena, 2, WORD_BITS / bits, 1);
+    tiles[f.tile_count++] =
+        rank < 2 ? new_tile(arena, 1, 0, rows * TS_LANES) : new_tile(arena, 2, rows, TS_LANES);
+    if (bits < TS_WORD_BITS && rank == 1) tiles[f.tile_count++] = new_tile(arena, 1, 0, TS_LANES);
+    if (bits < TS_WORD_BITS && rank > 0) tiles[f.tile_count++] = new_tile(arena, 2, TS_WORD_BITS / bits, 1);
     return ts_xla_shape(err, arena, dtype, &f);
 }
 
@@ -66,11 +66,12 @@ const ts_shape *ts_tpu_tiled(ts_error *err, ts_arena *arena, ts_dtype dtype, con
 /* 0 where an order pads nothing, else the elements with padding. Rows are counted by 8 where tiles have more,
  * those of 2-bit types: so the compiler answers. */
 static int64_t padded_elements(const ts_xla_layout *f, int minor, int second, int64_t rows) {
-    if (f->dims[minor] % LANES == 0 && f->dims[second] % rows == 0) return 0;
-    int64_t step = rows < SUBLANES ? rows : SUBLANES, elements = ts_ceil_div(f->dims[second], step) * step;
+    if (f->dims[minor] % TS_LANES == 0 && f->dims[second] % rows == 0) return 0;
+    int64_t step = rows < TS_SUBLANES ? rows : TS_SUBLANES,
+            elements = ts_ceil_div(f->dims[second], step) * step;
     for (int i = 0; i < f->rank; i++) {
         int64_t extent = i == second ? 1 : f->dims[i];
-        if (i == minor) extent = ts_ceil_div(extent, LANES) * LANES;
+        if (i == minor) extent = ts_ceil_div(extent, TS_LANES) * TS_LANES;
         if (!ts_mul(elements, extent, &elements)) return INT64_MAX;
     }
     return elements;

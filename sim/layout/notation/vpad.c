@@ -7,12 +7,10 @@
 #include "base/number.h"
 #include "notation.h"
 
-enum { SUBLANES = TS_VREG_SUBLANES, LANES = TS_VREG_LANES };
-
 static bool read_bits(ts_error *err, ts_cursor *cursor, int *bits) {
     int64_t value;
     if (!ts_cursor_integer(err, cursor, "the bits of an element", &value)) return false;
-    if (value < 1 || value > TS_VREG_WORD_BITS || (value & (value - 1)) != 0)
+    if (value < 1 || value > TS_WORD_BITS || (value & (value - 1)) != 0)
         return ts_cursor_refuse(err, cursor, "an element has 1, 2, 4, 8, 16 or 32 bits");
     *bits = (int)value;
     return true;
@@ -27,12 +25,12 @@ static bool read_offset(ts_error *err, ts_cursor *cursor, int64_t *offset) {
 
 /* What layout.cc's isValid asks, and whole rows of lanes. */
 static bool check_tile(ts_error *err, const ts_cursor *cursor, const ts_vpad *v) {
-    int64_t packing = ts_vpad_packing(v), words, whole = packing * SUBLANES * LANES;
+    int64_t packing = ts_vpad_packing(v), words, whole = packing * TS_SUBLANES * TS_LANES;
     if (v->tile[0] < 1 || v->tile[1] < 1 || !ts_mul(v->tile[0], v->tile[1], &words) || whole % words != 0)
         return ts_cursor_refuse(err, cursor, "the tile does not divide a vreg");
-    if (words % (packing * LANES) != 0 || v->tile[1] % LANES != 0)
+    if (words % (packing * TS_LANES) != 0 || v->tile[1] % TS_LANES != 0)
         return ts_cursor_refuse(err, cursor, "the tile is no whole number of sublanes of 128 lanes");
-    if (v->tile[1] != LANES && packing > 1 && v->tile[0] != 1)
+    if (v->tile[1] != TS_LANES && packing > 1 && v->tile[0] != 1)
         return ts_cursor_refuse(err, cursor,
                                 "a tile of packed elements has 128 columns, or is one row of whole words");
     if (v->offsets[0] >= v->tile[0])
@@ -123,7 +121,7 @@ static void add_part(cut *c, int64_t extent, int axis, int64_t stride) {
 static cut cut_rows(const ts_vpad *v) {
     cut c = {0};
     int64_t packing = v->tile[0] == 1 ? 1 : ts_vpad_packing(v);
-    add_part(&c, v->tile[0] / packing, SUBLANE, v->tile[1] / LANES);
+    add_part(&c, v->tile[0] / packing, SUBLANE, v->tile[1] / TS_LANES);
     add_part(&c, packing, SUB, 1);
     return c;
 }
@@ -132,10 +130,10 @@ static cut cut_rows(const ts_vpad *v) {
 static cut cut_columns(const ts_vpad *v) {
     cut c = {0};
     int64_t packing = v->tile[0] == 1 ? ts_vpad_packing(v) : 1;
-    add_part(&c, ts_vpad_tiles(v), SUBLANE, SUBLANES / ts_vpad_tiles(v));
-    add_part(&c, v->tile[1] / LANES / packing, SUBLANE, 1);
+    add_part(&c, ts_vpad_tiles(v), SUBLANE, TS_SUBLANES / ts_vpad_tiles(v));
+    add_part(&c, v->tile[1] / TS_LANES / packing, SUBLANE, 1);
     add_part(&c, packing, SUB, 1);
-    add_part(&c, LANES, LANE, 1);
+    add_part(&c, TS_LANES, LANE, 1);
     return c;
 }
 

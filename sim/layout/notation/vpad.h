@@ -12,9 +12,9 @@
 #ifndef TILESIM_LAYOUT_NOTATION_VPAD_H
 #define TILESIM_LAYOUT_NOTATION_VPAD_H
 
+#include "isa/vreg.h"
 #include "layout/layout.h"
 
-enum { TS_VREG_SUBLANES = 8, TS_VREG_LANES = 128, TS_VREG_WORD_BITS = 32 };
 #define TS_VPAD_REPLICATED INT64_C(-1) /* an offset "*" */
 
 typedef enum {
@@ -33,10 +33,10 @@ typedef struct {
 /* One at the cursor, which is left behind it. Only layouts that Mosaic holds valid. */
 bool ts_vpad_read(ts_error *err, ts_cursor *cursor, ts_vpad *out);
 
-static inline int64_t ts_vpad_packing(const ts_vpad *vpad) { return TS_VREG_WORD_BITS / vpad->bits; }
+static inline int64_t ts_vpad_packing(const ts_vpad *vpad) { return TS_WORD_BITS / vpad->bits; }
 /* Tiles in a vreg. */
 static inline int64_t ts_vpad_tiles(const ts_vpad *vpad) {
-    return ts_vpad_packing(vpad) * TS_VREG_SUBLANES * TS_VREG_LANES / (vpad->tile[0] * vpad->tile[1]);
+    return ts_vpad_packing(vpad) * TS_SUBLANES * TS_LANES / (vpad->tile[0] * vpad->tile[1]);
 }
 
 /* Whether all positions along a logical dim, counted from the last, hold the same. */
