@@ -3,16 +3,12 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/number.h"
 
 enum { SHAPE_BOXES = 1 << 10 };
 
-static void mix(uint64_t *hash, int64_t value) {
-    hash[0] = (hash[0] ^ (uint64_t)value) * UINT64_C(0x9e3779b97f4a7c15);
-    hash[0] ^= hash[0] >> 29;
-    hash[1] = (hash[1] + (uint64_t)value) * UINT64_C(0xbf58476d1ce4e5b9);
-    hash[1] ^= hash[1] >> 32;
-}
+static void mix(uint64_t *hash, int64_t value) { ts_hash_add(hash, (uint64_t)value); }
 
 static void mix_box(uint64_t *hash, const ts_plan_box *box, const ts_plan_box *first) {
     mix(hash, box->loop_count);

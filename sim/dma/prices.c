@@ -4,6 +4,7 @@
 #include "prices.h"
 #include "traversal_private.h"
 
+#include "base/hash.h"
 #include "base/number.h"
 
 enum { ENTRIES = 1 << 10, WORDS = 256 }; /* answers kept; of a question */
@@ -71,26 +72,19 @@ static bool add_shape(question *q, ts_arena *scratch, const ts_shape *shape) {
     return true;
 }
 
-/* FNV-1a. */
-static int64_t hash_bytes(int64_t before, const void *bytes, size_t count) {
-    uint64_t h = (uint64_t)before;
-    for (size_t i = 0; i < count; i++) h = (h ^ ((const uint8_t *)bytes)[i]) * UINT64_C(0x100000001b3);
-    return (int64_t)h;
-}
-
 /* All figures of the machine, by their values. */
-static int64_t hash_machine(const ts_dma_machine *m) {
+static uint64_t hash_machine(const ts_dma_machine *m) {
     ts_hbm_config hbm;
     memcpy(&hbm, m->hbm, sizeof hbm);
     hbm.address_map = NULL;
-    int64_t h = hash_bytes(INT64_C(0x1465fb0739d0383), m->dma, sizeof *m->dma);
-    h = hash_bytes(h, &hbm, sizeof hbm);
-    return hash_bytes(h, m->hbm->address_map, strlen(m->hbm->address_map));
+    uint64_t hash = ts_hash_bytes(TS_HASH_BEGIN, m->dma, sizeof *m->dma);
+    hash = ts_hash_bytes(hash, &hbm, sizeof hbm);
+    return ts_hash_bytes(hash, m->hbm->address_map, strlen(m->hbm->address_map));
 }
 
 static bool fill_question(question *q, ts_arena *scratch, const ts_dma_price_request *r) {
     const ts_plan *plan = r->plan;
-    const int64_t whole[] = {hash_machine(r->machine),
+    const int64_t whole[] = {(int64_t)hash_machine(r->machine),
                              r->machine->core_khz,
                              r->exact,
                              r->src.in_hbm,
@@ -116,9 +110,9 @@ static bool fill_question(question *q, ts_arena *scratch, const ts_dma_price_req
 }
 
 static size_t hash(const question *q) {
-    uint64_t h = 0;
-    for (int i = 0; i < q->count; i++) h = (h ^ (uint64_t)q->words[i]) * 0x9E3779B97F4A7C15u, h ^= h >> 29;
-    return (size_t)(h % ENTRIES);
+    uint64_t both[2] = {0};
+    for (int i = 0; i < q->count; i++) ts_hash_add(both, (uint64_t)q->words[i]);
+    return (size_t)(both[0] % ENTRIES);
 }
 
 /* A price, or that it is over the limit. */

@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "hbm_time.h"
 
 bool ts_hbm_may_be_alike(const ts_hbm_config *c) {
@@ -59,13 +60,6 @@ void ts_hbm_count_beyond(ts_hbm *hbm, ts_hbm *idle, int64_t cycle, ts_hbm_stats 
 
 /* ---- Requests ---- */
 
-static void mix(uint64_t *hash, uint64_t value) {
-    hash[0] = (hash[0] ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-    hash[0] ^= hash[0] >> 29;
-    hash[1] = (hash[1] + value) * UINT64_C(0xbf58476d1ce4e5b9);
-    hash[1] ^= hash[1] >> 32;
-}
-
 /* The bits of a location that may be renamed. Stacks that take turns have none. */
 static uint64_t renamed_bits(const ts_hbm *hbm) {
     uint64_t columns = ((uint64_t)1 << TS_ADDRESS_COLUMN_BITS) - 1;
@@ -76,8 +70,8 @@ static uint64_t renamed_bits(const ts_hbm *hbm) {
 static void trace_burst(const ts_hbm *hbm, ts_hbm_trace *trace, uint64_t location, uint64_t what) {
     if (!trace->begun) trace->shift = location & renamed_bits(hbm);
     trace->begun = true;
-    mix(trace->hash, location ^ trace->shift);
-    mix(trace->hash, what);
+    ts_hash_add(trace->hash, location ^ trace->shift);
+    ts_hash_add(trace->hash, what);
 }
 
 enum { LINEAR = 256 }; /* bursts of the first table of a map */
@@ -86,7 +80,7 @@ void ts_hbm_trace_access(const ts_hbm *hbm, ts_hbm_trace *trace, int64_t address
                          bool is_write) {
     int64_t first = address >> hbm->map->offset_bits, last = (address + bytes - 1) >> hbm->map->offset_bits;
     int step = hbm->has_pairs && !(first & 1) ? 2 : 1; /* a pair is in one row */
-    mix(trace->hash, (uint64_t)(last - first));
+    ts_hash_add(trace->hash, (uint64_t)(last - first));
     bool is_linear = hbm->map->turns == 0 && first / LINEAR == last / LINEAR;
     uint64_t block = ts_address_map_pack(hbm->map, (uint64_t)(first & -LINEAR));
     for (int64_t burst = first; burst <= last; burst += step) {

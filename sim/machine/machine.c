@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/number.h"
 #include "machine/address_map.h"
 #include "machine/embedded.h"
@@ -196,13 +197,6 @@ static const ts_tree *apply(ts_error *err, ts_arena *arena, const ts_tree *tree,
     return above ? ts_tree_merge(arena, tree, above) : NULL;
 }
 
-static uint64_t hash_text(const ts_text *text) {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a, 64 bits */
-    for (size_t i = 0; i < text->length; i++)
-        hash = (hash ^ (unsigned char)text->bytes[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 /* What programs call the memories. */
 static void name_spaces(ts_arena *arena, ts_machine *machine) {
     ts_machine_memory *memories = TS_NEW_ARRAY(arena, ts_machine_memory, machine->memory_count + 1);
@@ -229,7 +223,7 @@ static ts_machine *read_machine(ts_error *err, ts_arena *arena, const char *name
     if (!check(err, arena, machine)) return NULL;
     ts_text canonical = ts_text_begin(arena);
     ts_field_print_leaves(&canonical, machine->leaves, machine->leaf_count, TS_FIELD_VALUES);
-    machine->hash = hash_text(&canonical);
+    machine->hash = ts_hash_bytes(TS_HASH_BEGIN, canonical.bytes, canonical.length);
     return machine;
 }
 
