@@ -38,6 +38,11 @@ static inline double ts_fraction(int64_t part, int64_t whole) {
 static inline double ts_percent(int64_t part, int64_t whole) {
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 }
+/* Positions from 0 to 1 that lie evenly, however many of them are taken: multiples of the golden section, n from 1 on. */
+static inline double ts_golden_part(int n) {
+    double multiple = 0.618034 * n;
+    return multiple - (double)(int)multiple;
+}
 int64_t ts_gcd(int64_t a, int64_t b);            /* of absolute values; gcd(0, 0) = 0 */
 bool ts_lcm(int64_t a, int64_t b, int64_t *out); /* a, b > 0; false on overflow */
 

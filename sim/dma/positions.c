@@ -163,22 +163,17 @@ static int64_t count_kind_before(const kinds *k, int kind, int64_t block) {
     return before;
 }
 
-static int64_t lines_of(const ts_traversal *traversal) {
-    const ts_traversal_totals *t = &traversal->totals;
-    return t->src_lines + t->dst_lines + t->rmw_lines;
-}
-
 /* Lines may be shared with the block before. Where nothing has lines, elements. */
 static double measure_block(ts_traversal *probe, int64_t block) {
     const ts_traversal_access *accesses;
-    int64_t elements, before = lines_of(probe);
+    int64_t elements, before = ts_traversal_lines(probe);
     int count;
     seek_in_box(probe, block > 0 ? block - 1 : 0);
     probe->box_open = true;
     if (block > 0) traversal_pass_block(probe);
     ts_traversal_next(probe, &accesses, &count, &elements);
     bool has_lines = probe->line_bytes[0] + probe->line_bytes[1] > 0;
-    return (double)(has_lines ? lines_of(probe) - before : elements);
+    return (double)(has_lines ? ts_traversal_lines(probe) - before : elements);
 }
 
 /* Another block of a kind, after those that were measured? */
@@ -189,15 +184,14 @@ static bool is_wanted(int64_t all, const ts_ratio *work) {
     return work->count < PROBED_MOST && !is_enough;
 }
 
-/* Of the blocks of each kind some, spread by the golden section; all where there are few. */
+/* Of the blocks of each kind some, spread evenly; all where there are few. */
 static void measure_kinds(ts_traversal *probe, double block_work[TRAVERSAL_KINDS]) {
     const kinds k = kinds_of(probe);
     for (int kind = 0; kind < 1 << k.edges; kind++) {
         int64_t all = count_kind(&k, kind);
         ts_ratio work = {0};
         while (work.count < all && is_wanted(all, &work)) {
-            double golden = 0.618034 * (double)(work.count + 1), part = golden - (double)(int)golden;
-            int64_t n = all <= PROBES ? work.count : (int64_t)(part * (double)all);
+            int64_t n = all <= PROBES ? work.count : (int64_t)(ts_golden_part(work.count + 1) * (double)all);
             ts_ratio_add(&work, measure_block(probe, block_of_kind(&k, kind, n)), 1);
         }
         block_work[kind] = ts_ratio_get(&work);

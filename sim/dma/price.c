@@ -149,17 +149,11 @@ static void finish(const ts_dma_machine *machine, const ts_dma_transfer *transfe
     bound(machine, cost);
 }
 
-static ts_traversal *new_traversal(ts_arena *arena, const ts_dma_price_request *r) {
-    const ts_dma_config *dma = r->machine->dma;
-    return ts_traversal_new(arena, r->plan, r->src.in_hbm ? dma->access_bytes : 0,
-                            r->dst.in_hbm ? dma->access_bytes : 0, dma->write_granule_bits);
-}
-
 /* Lines of the HBM that are accessed, or blocks without any; counted up to `most`. */
-static int64_t count_lines(const ts_dma_price_request *r, int64_t most) {
+static int64_t count_lines(const ts_dma_config *dma, const ts_dma_transfer *transfer, int64_t most) {
     const ts_traversal_access *accesses;
     ts_arena *scratch = ts_arena_new();
-    ts_traversal *traversal = new_traversal(scratch, r);
+    ts_traversal *traversal = transfer_traversal(scratch, dma, transfer);
     int64_t lines = 0, elements;
     for (int count; lines < most && ts_traversal_next(traversal, &accesses, &count, &elements);)
         lines += count > 0 ? count : 1;
@@ -188,12 +182,12 @@ static bool may_differ(const ts_dma_machine *m) {
 }
 
 /* How many these are about, by some blocks of each box; of many boxes, counted up to `most`. */
-static int64_t estimate_lines(const ts_dma_price_request *r, int64_t most) {
+static int64_t estimate_lines(const ts_dma_config *dma, const ts_dma_transfer *transfer, int64_t most) {
     enum { FEW_BOXES = 64 };
     ts_arena *scratch = ts_arena_new();
-    int64_t work = ts_traversal_work_elsewhere(new_traversal(scratch, r), FEW_BOXES);
+    int64_t work = ts_traversal_work_elsewhere(transfer_traversal(scratch, dma, transfer), FEW_BOXES);
     ts_arena_free(scratch);
-    return work > 0 ? work / TS_TRAVERSAL_LINE_WORK : count_lines(r, most);
+    return work > 0 ? work / TS_TRAVERSAL_LINE_WORK : count_lines(dma, transfer, most);
 }
 
 /* Is a transfer of so many lines long by the engine's time, and is the engine likely to set its pace? */
@@ -209,11 +203,11 @@ static bool is_engine_bound(const ts_dma_price_request *r, const ts_dma_transfer
 static part part_of(const ts_dma_price_request *r, const ts_dma_transfer *transfer) {
     part p = {.machine = r->machine, .transfer = transfer, .share = 1};
     if (r->exact) return p;
-    int64_t few = TS_DMA_PRICE_SIMULATED_BYTES / r->machine->dma->access_bytes,
-            interval = interval_lines(r->machine), held = SHORT * interval, many = LONG * interval,
-            lines = count_lines(r, few + 1);
+    const ts_dma_config *dma = r->machine->dma;
+    int64_t few = TS_DMA_PRICE_SIMULATED_BYTES / dma->access_bytes, interval = interval_lines(r->machine),
+            held = SHORT * interval, many = LONG * interval, lines = count_lines(dma, transfer, few + 1);
     p.skips = lines > few;
-    if (p.skips) lines = estimate_lines(r, many + 1);
+    if (p.skips) lines = estimate_lines(dma, transfer, many + 1);
     p.is_short = lines <= held;
     p.is_even = p.is_short && !is_engine_bound(r, transfer, lines);
     if (lines > many && may_differ(r->machine))

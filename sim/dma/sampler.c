@@ -16,11 +16,6 @@ static void add_sample(sampler_sample *sum, const sampler_sample *sample, int64_
 
 /* ---- Watching ---- */
 
-static int64_t lines_of(const ts_traversal *traversal) {
-    const ts_traversal_totals *totals = ts_traversal_get_totals(traversal);
-    return totals->src_lines + totals->dst_lines + totals->rmw_lines;
-}
-
 /* So many times what the memory holds is accessed behind a jump before a window begins. */
 static int warming(const sampler_box *b) {
     if (b->is_sorted) return SAMPLER_JOINED_WARM;
@@ -32,7 +27,7 @@ static void warm_up(sampler *s, const ts_traversal *traversal, int64_t tick) {
     sampler_box *b = &s->box;
     b->from = tick + s->memory.interval / 8;
     if (b->is_fine) b->from = sampler_between_refreshes(&s->memory, b->from);
-    b->from_line = lines_of(traversal) + s->memory.lines * warming(b);
+    b->from_line = ts_traversal_lines(traversal) + s->memory.lines * warming(b);
     b->phase = SAMPLER_WARMS;
 }
 
@@ -42,7 +37,7 @@ static void open_box(sampler *s, const ts_traversal *traversal, int64_t number, 
     s->box = (sampler_box){.number = number,
                            .elements = elements,
                            .is_joined = is_joined,
-                           .first_line = lines_of(traversal),
+                           .first_line = ts_traversal_lines(traversal),
                            .alike = count,
                            .period = SAMPLER_BLOCKS,
                            .weight = (double)elements / (double)s->elements};
@@ -53,7 +48,7 @@ static void open_window(sampler *s, const ts_traversal *traversal, int64_t next,
     s->box.phase = SAMPLER_MEASURES;
     s->box.open = *now;
     s->box.open_block = next;
-    s->box.open_line = lines_of(traversal);
+    s->box.open_line = ts_traversal_lines(traversal);
 }
 
 static bool is_held_by_engine(const sampler_box *b) { return b->ticks.count > 0 && b->is_engine_bound; }
@@ -71,8 +66,8 @@ bool sampler_note(sampler *s, const ts_traversal *traversal, int64_t tick) {
     if (s->memory.interval == 0 || count == 0) return false;
     if (b->number != number) open_box(s, traversal, number, count, tick);
     if (b->phase == SAMPLER_RESTS) return false;
-    if (b->phase == SAMPLER_WARMS) return tick >= b->from && lines_of(traversal) >= b->from_line;
-    int64_t lines = lines_of(traversal) - b->open_line, blocks = next - b->open_block;
+    if (b->phase == SAMPLER_WARMS) return tick >= b->from && ts_traversal_lines(traversal) >= b->from_line;
+    int64_t lines = ts_traversal_lines(traversal) - b->open_line, blocks = next - b->open_block;
     bool is_plenty = blocks >= SAMPLER_FEW_BLOCKS && lines >= SAMPLER_PLENTY * s->memory.lines;
     return (blocks >= b->period || (b->period == SAMPLER_BLOCKS && is_plenty)) &&
            tick - b->open.tick >= window_ticks(s) && lines >= s->memory.lines;
@@ -124,7 +119,7 @@ static window close_window(const sampler *s, ts_traversal *traversal, const samp
     int64_t next, count;
     ts_traversal_position(traversal, &next, &count);
     w.end = next;
-    w.lines = lines_of(traversal) - b->open_line;
+    w.lines = ts_traversal_lines(traversal) - b->open_line;
     w.amount = between(traversal, b->open_block, next);
     if (b->is_joined || count >= SAMPLER_PROBED) w.amount.work = w.lines * TS_TRAVERSAL_LINE_WORK;
     return w;
@@ -178,14 +173,13 @@ static int64_t tail_of(const sampler_box *b, int64_t count) {
     return ts_min(count - 1 - b->length / 8, b->alike);
 }
 
-/* Multiples of the golden section lie evenly, however many there are, and at no phase of an outer loop. What
- * is counted of channels is counted in rounds, so a position is a multiple of a power of two. */
-static int64_t golden_position(sampler_box *b, const ts_traversal *traversal, int64_t count) {
-    double golden = 0.618034 * (b->ticks.count + b->passed_over + 1), fraction = golden - (double)(int)golden;
+/* Spread evenly, and at no phase of an outer loop. What is counted of channels is counted in rounds, so a position is a
+ * multiple of a power of two. */
+static int64_t spread_position(sampler_box *b, const ts_traversal *traversal, int64_t count) {
     int64_t last = tail_of(b, count) - b->length * 2;
-    b->part = fraction;
-    if (b->is_sorted) return ts_max(b->base, ts_min(ts_traversal_find_sorted(traversal, fraction), last));
-    int64_t block = b->base + (int64_t)(fraction * (double)(last - b->base));
+    b->part = ts_golden_part(b->ticks.count + b->passed_over + 1);
+    if (b->is_sorted) return ts_max(b->base, ts_min(ts_traversal_find_sorted(traversal, b->part), last));
+    int64_t block = b->base + (int64_t)(b->part * (double)(last - b->base));
     return b->length < SAMPLER_ALIGNED ? block : block / SAMPLER_ALIGNED * SAMPLER_ALIGNED;
 }
 
@@ -193,7 +187,7 @@ static int64_t golden_position(sampler_box *b, const ts_traversal *traversal, in
  * work: if those so far have more of them than all blocks, the next is to have fewer, and the other way round. */
 static int64_t next_position(sampler *s, ts_traversal *traversal, int64_t count) {
     sampler_box *b = &s->box;
-    int64_t block = golden_position(b, traversal, count);
+    int64_t block = spread_position(b, traversal, count);
     if ((b->is_engine_bound && b->least_engine_bound == SAMPLER_LEAST_ENGINE_BOUND) ||
         !is_nearly_engine_bound(s))
         return block;
@@ -202,7 +196,7 @@ static int64_t next_position(sampler *s, ts_traversal *traversal, int64_t count)
     for (int i = 1; i < SAMPLER_LOOKED_AT && wanted != 0; i++) {
         if (sampler_compare_elements(between(traversal, block, block + b->length), all) == wanted) break;
         b->passed_over++;
-        block = golden_position(b, traversal, count);
+        block = spread_position(b, traversal, count);
     }
     return block;
 }
@@ -227,7 +221,8 @@ static bool take_periods(sampler_box *b, const ts_traversal *traversal, int64_t 
 /* Blocks of boxes that are joined differ, so what there is room for goes by lines. */
 static bool take_joined(sampler *s, ts_traversal *traversal, int64_t length, double engine_per_element) {
     sampler_box *b = &s->box;
-    int64_t next, count, lines = lines_of(traversal) - b->open_line + SAMPLER_JOINED_WARM * s->memory.lines;
+    int64_t next, count,
+        lines = ts_traversal_lines(traversal) - b->open_line + SAMPLER_JOINED_WARM * s->memory.lines;
     ts_traversal_position(traversal, &next, &count);
     b->least = SAMPLER_JOINED_LEAST;
     b->worth = SAMPLER_WORTH * b->least;
@@ -388,7 +383,7 @@ static void stay(sampler *s, const ts_traversal *traversal, const sampler_sample
     b->ticks = (ts_ratio){0};
     b->least = 2 * SAMPLER_LEAST;
     warm_up(s, traversal, now->tick);
-    b->from_line = 2 * lines_of(traversal) - b->first_line;
+    b->from_line = 2 * ts_traversal_lines(traversal) - b->first_line;
 }
 
 /* The windows do not tell: goes on behind the first; where they lie one behind the other, behind the last. */

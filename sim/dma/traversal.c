@@ -26,6 +26,11 @@ const ts_traversal_totals *ts_traversal_get_totals(const ts_traversal *traversal
     return &traversal->totals;
 }
 
+int64_t ts_traversal_lines(const ts_traversal *traversal) {
+    const ts_traversal_totals *t = &traversal->totals;
+    return t->src_lines + t->dst_lines + t->rmw_lines;
+}
+
 /* ---- Choosing the block of a box ---- */
 
 static int64_t stride_of(const ts_plan_loop *loop, int side) {
@@ -235,7 +240,8 @@ static int64_t sum_lines(const traversal_side *s, int level, int longest, int64_
     if (level == longest) level++;
     if (level >= s->count) {
         traversal_loop loop = longest < s->count ? s->loops[longest] : (traversal_loop){1, 0};
-        int64_t first = ts_floor_mod(bit, line_bits), step = loop.stride % line_bits; /* whole lines cancel out */
+        int64_t first = ts_floor_mod(bit, line_bits),
+                step = loop.stride % line_bits; /* whole lines cancel out */
         return loop.extent + ts_floor_sum(loop.extent, first + s->bits - 1, step, line_bits) -
                ts_floor_sum(loop.extent, first, step, line_bits);
     }

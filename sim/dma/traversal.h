@@ -36,6 +36,7 @@ ts_traversal *ts_traversal_new(ts_arena *arena, const ts_plan *plan, int src_lin
 bool ts_traversal_next(ts_traversal *traversal, const ts_traversal_access **accesses, int *count,
                        int64_t *elements);
 const ts_traversal_totals *ts_traversal_get_totals(const ts_traversal *traversal); /* so far */
+int64_t ts_traversal_lines(const ts_traversal *traversal); /* of these: all of both sides */
 
 /* The block that ts_traversal_next gave last: where it begins along the loops of its box, and how far it goes. */
 typedef struct {
