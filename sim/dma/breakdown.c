@@ -60,9 +60,7 @@ static void share(ts_dma_cost *cost, int64_t cycles, const int64_t weights[TS_DM
 }
 
 int64_t breakdown_engine_cycles(const ts_dma_machine *m, const ts_dma_transfer *what, ts_dma_kind kind) {
-    const ts_plan *plan = what->plan;
-    int bits[2] = {plan->src.shape->element_bits, plan->dst.shape->element_bits};
-    int64_t bytes = ts_ceil_div(plan->moved_elements * (bits[0] > bits[1] ? bits[0] : bits[1]), 8);
+    int64_t bytes = ts_plan_wide_bytes(what->plan, what->plan->moved_elements);
     return ts_ceil_div(bytes, ts_dma_rate(m->dma, what->src, kind));
 }
 

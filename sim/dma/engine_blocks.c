@@ -35,9 +35,8 @@ void engine_begin_block(ts_dma *dma, transfer *t) {
     }
     t->access_at = 0;
     t->block_number = ++dma->block_number;
-    int bits = t->what.plan->src.shape->element_bits, dst_bits = t->what.plan->dst.shape->element_bits;
-    int64_t bytes = ts_ceil_div(elements * (bits > dst_bits ? bits : dst_bits), 8);
-    int64_t parts = ts_ceil_div(bytes * PARTS, rate_now(dma, t));
+    int64_t bytes = ts_plan_wide_bytes(t->what.plan, elements),
+            parts = ts_ceil_div(bytes * PARTS, rate_now(dma, t));
     int64_t start = ts_max(t->ready_cycle * PARTS, dma->port_busy);
     t->ready_cycle = start / PARTS;
     dma->port_busy = start + parts;

@@ -5,9 +5,8 @@
 #include "base/number.h"
 #include "traversal_private.h"
 
-enum {
-    RUN_BYTES = 512
-}; /* long enough that a longer run gains a memory nothing: several lines of 64 bytes */
+/* Long enough that a memory gains nothing by a longer run: several lines of 64 bytes. */
+enum { RUN_BYTES = 512 };
 
 ts_traversal *ts_traversal_new(ts_arena *arena, const ts_plan *plan, int src_line_bytes, int dst_line_bytes,
                                int granule_bits) {
@@ -34,7 +33,7 @@ int64_t ts_traversal_lines(const ts_traversal *traversal) {
 /* ---- Choosing the block of a box ---- */
 
 static int64_t stride_of(const ts_plan_loop *loop, int side) {
-    return llabs(side ? loop->dst_bits : loop->src_bits);
+    return llabs(ts_plan_step_bits(loop, (ts_side)side));
 }
 
 /* The loop with the smallest stride on a side among those not yet taken whole, or -1. */
@@ -66,10 +65,8 @@ static int64_t grow(ts_traversal *traversal, int side, int64_t run_bytes, int64_
 }
 
 static void choose_block(ts_traversal *traversal) {
-    int wide = traversal->element_bits[0] > traversal->element_bits[1] ? traversal->element_bits[0]
-                                                                       : traversal->element_bits[1];
-    int64_t most = TS_TRAVERSAL_BLOCK_BYTES * 8 / wide;
-    if (most > TS_TRAVERSAL_BLOCK_ELEMENTS) most = TS_TRAVERSAL_BLOCK_ELEMENTS;
+    int64_t wide = ts_max(traversal->element_bits[0], traversal->element_bits[1]),
+            most = ts_min(TS_TRAVERSAL_BLOCK_BYTES * 8 / wide, TS_TRAVERSAL_BLOCK_ELEMENTS);
     for (int i = 0; i < traversal->box.loop_count; i++) traversal->block[i] = 1;
     int64_t elements = grow(traversal, 1, RUN_BYTES, 1, most);
     elements = grow(traversal, 0, RUN_BYTES, elements, most);
@@ -197,7 +194,7 @@ static void fill_side(const ts_traversal *traversal, int side, traversal_side *s
     s->bits = traversal->element_bits[side];
     for (int i = 0; i < traversal->box.loop_count; i++) {
         const ts_plan_loop *loop = &traversal->box.loops[i];
-        int64_t stride = side ? loop->dst_bits : loop->src_bits,
+        int64_t stride = ts_plan_step_bits(loop, (ts_side)side),
                 extent = ts_min(loop->extent - traversal->at[i], traversal->block[i]);
         if (stride < 0) s->below_bits -= (extent - 1) * stride;
         if (extent > 1 && stride != 0) insert_loop(s, (traversal_loop){extent, llabs(stride)});
@@ -215,11 +212,9 @@ static bool is_cut(const ts_traversal *traversal) {
 
 /* Of its first element. */
 static int64_t first_bit(const ts_traversal *traversal, int side) {
-    int64_t bit = side ? traversal->box.dst_bits : traversal->box.src_bits;
-    for (int i = 0; i < traversal->box.loop_count; i++) {
-        const ts_plan_loop *loop = &traversal->box.loops[i];
-        bit += traversal->at[i] * (side ? loop->dst_bits : loop->src_bits);
-    }
+    int64_t bit = ts_plan_start_bits(&traversal->box, (ts_side)side);
+    for (int i = 0; i < traversal->box.loop_count; i++)
+        bit += traversal->at[i] * ts_plan_step_bits(&traversal->box.loops[i], (ts_side)side);
     return bit;
 }
 

@@ -375,6 +375,10 @@ static void gather_box(const ts_plan *plan, int64_t number, ts_plan_box *box) {
     }
 }
 
+int64_t ts_plan_wide_bytes(const ts_plan *plan, int64_t elements) {
+    return ts_ceil_div(elements * ts_max(plan->src.shape->element_bits, plan->dst.shape->element_bits), 8);
+}
+
 void ts_plan_shift(ts_plan *plan, int64_t src_bits, int64_t dst_bits) {
     plan->src.base_bits += src_bits;
     plan->dst.base_bits += dst_bits;

@@ -73,6 +73,9 @@ const ts_plan *ts_plan_new(ts_error *err, ts_arena *arena, const ts_plan_side *s
 const ts_plan *ts_plan_of_elements(ts_error *err, ts_arena *arena, const ts_plan_side *src,
                                    const ts_plan_side *dst, int rank, const int64_t *sizes);
 
+/* Of so many elements, at the end where they are wider: what passes a DMA engine for them. */
+int64_t ts_plan_wide_bytes(const ts_plan *plan, int64_t elements);
+
 /* Leaves out of a side the dims of which `size`, its slice, has 1, so that xb[s1] of a [2,8,128] tensor meets
  * an [8,128] one; other dims stay whole, for the plan must know whether padding or elements lie behind the
  * slice. The sizes of the dims that are left, and how many; NULL on an error. */

@@ -216,13 +216,8 @@ static void count_outstanding(recorder *r, int64_t bytes, int64_t cycle) {
         put_point(r, TS_TIMELINE_COUNTER, r->tracks.outstanding, r->outstanding_at, r->outstanding_bytes);
 }
 
-static int64_t bytes_of(const ts_plan *plan) {
-    int64_t bits = plan->src.shape->element_bits, dst_bits = plan->dst.shape->element_bits;
-    return ts_ceil_div(plan->elements * (bits > dst_bits ? bits : dst_bits), 8);
-}
-
 static void see_started(void *self, const ts_in_flight *t) {
-    count_outstanding(self, bytes_of(t->plan), t->issued_cycle);
+    count_outstanding(self, ts_plan_wide_bytes(t->plan, t->plan->elements), t->issued_cycle);
 }
 
 /* Queues are alike: of those that are free, the one that became so last, which always leaves enough of them
@@ -262,7 +257,7 @@ static void see_transferred(void *self, const ts_in_flight *t, const ts_dma_resu
     ts_trace_event event;
     bool drawn = draw_transfer(r, t, result, &event), begins = rows_draws(&r->rows, t->issued_cycle);
     int64_t from = r->timeline->from;
-    count_outstanding(r, -bytes_of(t->plan), result->completed_cycle);
+    count_outstanding(r, -ts_plan_wide_bytes(t->plan, t->plan->elements), result->completed_cycle);
     if (t->semaphore < 0 || t->message) return;
     int64_t by = ts_transfer_adds(&r->timeline->program->code, t->what, t->semaphore);
     change_semaphore(r, core, t->semaphore, by, result->completed_cycle);

@@ -372,17 +372,14 @@ static void set_defines(ts_timed_program *j, const shipped *p, const ts_matrices
 
 /* ---- The cost breakdown ---- */
 
-static int64_t bytes_of(int64_t elements, int bits) { return ts_ceil_div(elements * bits, 8); }
-
 static void break_down(const ts_dma_machine *dma, const ts_plan *plan, const measures *m, ts_dma_cost *cost) {
     static const int waits[] = {TS_STALL_SEMAPHORE, TS_STALL_DMA_QUEUE, TS_STALL_BARRIER};
-    int64_t src = bytes_of(plan->elements, plan->src.shape->element_bits),
-            dst = bytes_of(plan->elements, plan->dst.shape->element_bits), waited = 0;
+    int64_t waited = 0;
     int most = -1;
     *cost = (ts_dma_cost){.cycles = m->cycles, .hbm = m->hbm};
     cost->transfer = (ts_dma_result){.kind = TS_DMA_CORE_PROGRAM,
                                      .completed_cycle = m->cycles,
-                                     .useful_bytes = src > dst ? src : dst,
+                                     .useful_bytes = ts_plan_wide_bytes(plan, plan->elements),
                                      .src_bytes = m->read_bytes,
                                      .dst_bytes = m->written_bytes,
                                      .padding_bytes = m->padding_bytes,
@@ -461,13 +458,9 @@ static bool price_transfer(ts_error *err, ts_arena *scratch, const ts_plan_price
 /* Where the engine is faster element by element, as for matrices of few elements, it takes the transfer. */
 static bool price_gather(ts_error *err, ts_arena *scratch, const ts_plan_price_request *r, ts_dma_cost *cost,
                          ts_core_program *by) {
-    const ts_plan *plan = r->plan;
-    int src_bits = plan->src.shape->element_bits, dst_bits = plan->dst.shape->element_bits,
-        rate = r->machine->dma.bytes_per_cycle[TS_DMA_GATHER];
+    int rate = r->machine->dma.bytes_per_cycle[TS_DMA_GATHER];
     ts_dma_cost gather;
-    if (rate == 0 ||
-        bytes_of(plan->elements, src_bits > dst_bits ? src_bits : dst_bits) / rate >= cost->cycles)
-        return true;
+    if (rate == 0 || ts_plan_wide_bytes(r->plan, r->plan->elements) / rate >= cost->cycles) return true;
     if (!price_transfer(err, scratch, r, &gather)) return false;
     if (gather.is_over || gather.cycles >= cost->cycles) return true;
     by->slower = by->program;
