@@ -42,8 +42,7 @@ typedef struct {
 } ts_dma_runs;
 
 typedef enum {
-    TS_DMA_RUNS_BOTH, /* consecutive at both ends, element after element: what moves in one piece; bits of the
-                         source */
+    TS_DMA_RUNS_BOTH, /* consecutive at both ends, element after element; bits of the source */
     TS_DMA_RUNS_SRC,  /* consecutive in the source alone, in the order of its addresses */
     TS_DMA_RUNS_DST,
 } ts_dma_runs_of;

@@ -13,8 +13,8 @@ int64_t breakdown_engine_cycles(const ts_dma_machine *machine, const ts_dma_tran
  *
  * - fixed: issue, further descriptors, completion;
  * - what a copy of the moved bytes needs at least: the HBM's pins at their peak or the engine at its copy
- * rate, whichever is slower; split into useful, padding and waste by bytes, the last hidden by an engine
- * that takes longer than the pins;
+ *   rate, whichever is slower; split into useful, padding and waste by bytes, the last hidden by an engine
+ *   that takes longer than the pins;
  * - reordering: what the engine needs for this kind at its rate beyond that; conflicts: what partitions add
  * to it;
  * - the rest by what the HBM measured its pseudo channels to wait for (hbm_limiters.def), in proportion.

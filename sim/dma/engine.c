@@ -92,7 +92,7 @@ static transfer *next_in_queue(const ts_dma *dma) {
 
 /* ---- Starting ---- */
 
-static transfer *take_record(ts_dma *dma) {
+static transfer *take_transfer(ts_dma *dma) {
     transfer *t = dma->free;
     if (t)
         dma->free = t->next;
@@ -118,15 +118,14 @@ bool ts_dma_start(ts_error *err, ts_dma *dma, const ts_dma_transfer *what, int64
     if (what->src.space && !ts_dma_check(err, what->plan, what->src.space, what->dst.space)) return false;
     if (!ts_dma_check_kind(err, dma->config, what->plan)) return false;
     if (dma->under_way == 0) engine_settle(dma, to_tick(dma, cycle));
-    transfer *t = take_record(dma);
-    bool hbm = what->src.in_hbm || what->dst.in_hbm;
-    assert(!hbm || dma->hbm);
-    if (hbm && !t->stream) {
+    transfer *t = take_transfer(dma);
+    t->what = *what;
+    assert(!touches_hbm(t) || dma->hbm);
+    if (touches_hbm(t) && !t->stream) {
         int64_t in_flight = dma->config->in_flight_bytes;
         t->stream = ts_hbm_stream_new(dma->arena, dma->hbm, dma->config->lookahead_bytes,
                                       in_flight > 0 ? in_flight : TS_HBM_UNLIMITED);
     }
-    t->what = *what;
     t->sampler.elements = what->plan->moved_elements;
     t->sampler.is_mixed = what->src.in_hbm && what->dst.in_hbm;
     t->rate = transfer_rate(dma->config, what, kind);
@@ -153,7 +152,7 @@ static void fill_queues(ts_dma *dma, int64_t cycle) {
         t->result.started_cycle = ts_max(t->result.issued_cycle, cycle);
         t->ready_cycle = t->result.started_cycle + ps_cycles(dma, dma->config->issue_ps) +
                          ps_cycles(dma, dma->config->descriptor_ps * ts_max(t->result.descriptors - 1, 0));
-        if (t->what.src.in_hbm || t->what.dst.in_hbm) start_stream(dma, t);
+        if (touches_hbm(t)) start_stream(dma, t);
     }
 }
 

@@ -31,14 +31,12 @@ typedef struct {
     int64_t fixed_cycles;  /* issue, further descriptors, completion */
     int64_t engine_cycles; /* its data at the engine's rate */
     int64_t memory_cycles; /* its lines at the HBM's peak */
-    int64_t components
-        [TS_DMA_COMPONENT_COUNT]; /* where the cycles went: they add up to `cycles` (sim/dma/breakdown.h has
-                                         the rule) */
-    ts_dma_limit limit;           /* what limits it */
-    const char *limiter;          /* the same in words */
-    bool estimated;               /* not every access was simulated, or not the whole program run */
-    bool
-        is_over; /* more than was asked for, and not priced: it takes `cycles` at least, and nothing else is known */
+    /* Where the cycles went: they add up to `cycles` (sim/dma/breakdown_private.h has the rule). */
+    int64_t components[TS_DMA_COMPONENT_COUNT];
+    ts_dma_limit limit;  /* what limits it */
+    const char *limiter; /* the same in words */
+    bool estimated;      /* not every access was simulated, or not the whole program run */
+    bool is_over; /* over the limit, and not priced: it takes `cycles` at least, nothing else is known */
 } ts_dma_cost;
 
 /* Of up to so many bytes accessed in HBM, every access of every channel is simulated. */
