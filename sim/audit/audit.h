@@ -140,8 +140,8 @@ typedef struct {
 
 typedef struct {
     const char *fix; /* a sentence */
-    const char
-        *layout; /* in braces, with which the move's source, or the buffer, would not cost it; NULL: none */
+    /* In braces, with which the move's source, or the buffer, would not cost it; NULL: none. */
+    const char *layout;
     const char *what;
     bool is_move;
     int index; /* in groups, or classes */

@@ -102,8 +102,8 @@ typedef struct {
     /* Keep stalls by instruction (ts_core_stalls); those of the code lie one behind the other, from those of
      * bundle 0 on. */
     bool profile;
-    ts_findings *
-        findings; /* where uses of undefined values are told; NULL: nobody asks. Needs spaces with a shadow */
+    /* Where uses of undefined values are told; NULL: nobody asks. Needs spaces with a shadow. */
+    ts_findings *findings;
 } ts_core_setup;
 
 /* Kinds of operations: those of the matrix units by ts_mxu_type, then those of the vector unit. */

@@ -48,8 +48,8 @@ struct core_forward {
     bool *loops;        /* by bundle: its branch back closes a loop that can be gone round */
     bool *is_idle;      /* by bundle: no scalar, no branch, no transfer in it */
     inner_loop **inner; /* by bundle: the one that begins with it; NULL: none */
-    int64_t *
-        *residues;   /* by transfer and dim, of the source, then of the destination: extents of its tiles */
+    /* By transfer and dim, of the source, then of the destination: extents of its tiles. */
+    int64_t **residues;
     uint32_t *sregs; /* of the head of an iteration */
     uint64_t signatures[KEPT];
     ts_arena *arena;

@@ -65,8 +65,8 @@ struct node {
     double number;
     const char *name;
     const function *function;
-    const node *
-        *items; /* arguments; INDEX: what is indexed, then one item a dim; SLICE: start, stop, step or NULL */
+    /* Arguments; INDEX: what is indexed, then one item a dim; SLICE: start, stop, step or NULL. */
+    const node **items;
     const node *const *keywords; /* one of each, or NULL */
 };
 

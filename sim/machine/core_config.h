@@ -23,9 +23,9 @@ typedef struct {
     ts_isa_limits limits;
     int64_t latency_cycles[TS_LATENCY_COUNT];   /* issue to the first cycle in which the result can be read */
     int64_t occupancy_cycles[TS_LATENCY_COUNT]; /* issue to the next issue on the same unit */
-    int64_t
-        grid_step_cycles; /* of a Pallas kernel, beside the body: indices, transfers, waits that are met */
-    int vmem_banks;       /* rows of 128 words lie in bank row mod banks; 0: no bank conflicts */
+    /* Of a Pallas kernel, beside the body: indices, transfers, waits that are met. */
+    int64_t grid_step_cycles;
+    int vmem_banks; /* rows of 128 words lie in bank row mod banks; 0: no bank conflicts */
     ts_vmem_winner vmem_winner;
     ts_machine_mxu mxu;
 } ts_core_config;

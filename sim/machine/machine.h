@@ -23,8 +23,8 @@ typedef struct {
     int64_t dispatch_ps; /* of the host: what its clock shows beyond the device's, for one kernel */
     int64_t launch_ps;   /* of the smallest kernel that the compiler makes, beyond what it does */
     int64_t sustained_khz; /* of the TensorCore, under load: what the models count */
-    int64_t
-        matrix_khz; /* the same while the matrix units multiply random data, for which they need most power */
+    /* The same while the matrix units multiply random data, for which they need most power. */
+    int64_t matrix_khz;
     int64_t peak_khz; /* the clock of the published peak figures */
 } ts_machine_chip;
 
@@ -83,8 +83,8 @@ struct ts_machine {
 
     uint64_t hash; /* FNV-1a of the canonical text: equal machines have equal hashes, whatever their files
                       look like */
-    const ts_field_leaf
-        *leaves; /* every figure, in the order of the field table, with its line and its source */
+    /* Every figure, in the order of the field table, with its line and its source. */
+    const ts_field_leaf *leaves;
     int32_t leaf_count;
     const char *const *overrides; /* what was changed, as "hbm.clock=3.2 GHz", in the order of the leaves */
     int32_t override_count;

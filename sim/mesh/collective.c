@@ -240,8 +240,8 @@ typedef struct {
     direction does;
     const ring *r;
     int64_t way; /* 1 or -1 */
-    ts_sharding
-        held; /* of what a position sends: the rings that it has been through are copies, or not yet split */
+    /* Of what a position sends: the rings that it has been through are copies, or not yet split. */
+    ts_sharding held;
     const ts_sharding *parts; /* in which the share is taken */
     /* Of an all-reduce: the index of a position's part among those of the chunk. */
     int ring_count;
