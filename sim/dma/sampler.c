@@ -173,8 +173,8 @@ static int64_t tail_of(const sampler_box *b, int64_t count) {
     return ts_min(count - 1 - b->length / 8, b->alike);
 }
 
-/* Spread evenly, and at no phase of an outer loop. What is counted of channels is counted in rounds, so a position is a
- * multiple of a power of two. */
+/* Spread evenly, and at no phase of an outer loop. What is counted of channels is counted in rounds, so a
+ * position is a multiple of a power of two. */
 static int64_t spread_position(sampler_box *b, const ts_traversal *traversal, int64_t count) {
     int64_t last = tail_of(b, count) - b->length * 2;
     b->part = ts_golden_part(b->ticks.count + b->passed_over + 1);
@@ -184,7 +184,8 @@ static int64_t spread_position(sampler_box *b, const ts_traversal *traversal, in
 }
 
 /* Where the engine nearly sets the pace, how fast the memory is shows best in windows with few elements by
- * work: if those so far have more of them than all blocks, the next is to have fewer, and the other way round. */
+ * work: if those so far have more of them than all blocks, the next is to have fewer, and the other way
+ * round. */
 static int64_t next_position(sampler *s, ts_traversal *traversal, int64_t count) {
     sampler_box *b = &s->box;
     int64_t block = spread_position(b, traversal, count);
@@ -234,8 +235,8 @@ static bool take_joined(sampler *s, ts_traversal *traversal, int64_t length, dou
     return is_long && b->most >= SAMPLER_JOINED_MANY;
 }
 
-/* Windows spread over the rest: where channels do not all get the same, of whole iterations of the inner loops unless
- * these are long. Is there room? */
+/* Windows spread over the rest: where channels do not all get the same, of whole iterations of the inner
+ * loops unless these are long. Is there room? */
 static bool spread_windows(sampler_box *b, const ts_traversal *traversal, int64_t count) {
     int64_t length = b->length;
     if (!b->is_even && take_periods(b, traversal, count) && b->period <= SAMPLER_PERIODS * length)
@@ -244,16 +245,16 @@ static bool spread_windows(sampler_box *b, const ts_traversal *traversal, int64_
     return take_length(b, length, count);
 }
 
-/* Windows one behind the other, and the rest is like them. Is it worth it? */
-static bool adjoin_windows(sampler_box *b, const ts_traversal *traversal, int64_t length, int64_t count) {
-    b->stays = true;
+/* Consecutive windows, and the rest is like them. Is it worth it? */
+static bool take_consecutive(sampler_box *b, const ts_traversal *traversal, int64_t length, int64_t count) {
+    b->is_consecutive = true;
     b->alike = ts_traversal_alike(traversal);
     b->least = SAMPLER_LEAST_UNEVEN;
-    b->worth = SAMPLER_WORTH_STAYING;
+    b->worth = SAMPLER_WORTH_CONSECUTIVE;
     return take_length(b, length, count);
 }
 
-/* After the first window: is it worth to leave out anything of the rest? */
+/* After the first window: is it worth it to leave anything of the rest out? */
 static bool begin_positions(sampler *s, ts_traversal *traversal, const sampler_sample *now, const window *w) {
     sampler_box *b = &s->box;
     int64_t next, count;
@@ -269,16 +270,16 @@ static bool begin_positions(sampler *s, ts_traversal *traversal, const sampler_s
     b->period = SAMPLER_BLOCKS;
     b->least = sampler_is_large(b) ? (b->is_even ? SAMPLER_LEAST : SAMPLER_LEAST_UNEVEN)
                                    : (b->is_even ? SAMPLER_LEAST_SMALL : SAMPLER_LEAST_SMALL_UNEVEN);
-    bool is_turning = sampler_is_large(b) && s->is_mixed && !w->is_engine_bound;
-    b->worth = is_turning ? SAMPLER_WORTH_TURNING : SAMPLER_WORTH * b->least;
+    bool is_mixed = sampler_is_large(b) && s->is_mixed && !w->is_engine_bound;
+    b->worth = is_mixed ? SAMPLER_WORTH_MIXED : SAMPLER_WORTH * b->least;
     b->length = length;
-    return spread_windows(b, traversal, count) || adjoin_windows(b, traversal, length, count);
+    return spread_windows(b, traversal, count) || take_consecutive(b, traversal, length, count);
 }
 
 /* ---- Charging ---- */
 
-/* Ticks by work, from base to the tail, where the memory takes so many. It cannot be ahead of the engine: what that
- * takes longer for at first is not made up for by what it takes less for later. */
+/* Ticks by work, from base to the tail, where the memory takes so many. It cannot be ahead of the engine:
+ * what that takes longer for at first is not made up for by what it takes less for later. */
 static double pace_at(const sampler *s, ts_traversal *traversal, int64_t count, double rate) {
     const sampler_box *b = &s->box;
     int64_t blocks = tail_of(b, count) - b->base, work = 0;
@@ -300,9 +301,9 @@ static double pace_of(const sampler *s, ts_traversal *traversal, int64_t count) 
     return pace_at(s, traversal, count, ts_ratio_get(&b->ticks));
 }
 
-/* Where the engine sets the pace of windows, would the memory keep up with it in all blocks? These may have fewer
- * elements, and as many lines. It is no slower than in the window where it took least for its work: if it has time to
- * spare then, what windows take longer than the engine is by chance, or soon made up for. */
+/* Where the engine sets the pace of windows, would the memory keep up with it in all blocks? These may have
+ * fewer elements, and as many lines. It is no slower than in the window where it took least for its work: if
+ * it has time to spare then, what windows take longer than the engine is by chance, or soon made up for. */
 static void judge_pace(sampler *s, ts_traversal *traversal, int64_t count) {
     sampler_box *b = &s->box;
     ts_traversal_amount all = between(traversal, b->base, tail_of(b, count));
@@ -314,10 +315,10 @@ static void judge_pace(sampler *s, ts_traversal *traversal, int64_t count) {
     b->least_engine_bound = b->is_joined || b->pace > most ? b->least : SAMPLER_LEAST_ENGINE_BOUND;
 }
 
-/* What so much amounts to. Blocks that were simulated twice stand for others; where they are more than what was left
- * out, they are too many by so much. Where the memory takes longer than the engine, it falls further behind; where
- * the engine sets the pace, a memory that is still behind it goes on at its own pace until it is not. Where the
- * memory does, `more` ticks are charged beside the amount. */
+/* What so much amounts to. Blocks that were simulated twice stand for others; where they are more than what
+ * was left out, they are too many by so much. Where the memory takes longer than the engine, it falls further
+ * behind; where the engine sets the pace, a memory that is still behind it goes on at its own pace until it
+ * is not. Where the memory does, `more` ticks are charged beside the amount. */
 static void charge(sampler *s, ts_traversal_amount amount, int64_t more, int64_t behind, sampler_skip *skip) {
     const sampler_box *b = &s->box;
     add_sample(&skip->gained, &b->measured, amount.work, b->measured_amount.work);
@@ -339,14 +340,16 @@ static void charge(sampler *s, ts_traversal_amount amount, int64_t more, int64_t
     skip->gained.tick = ticks - skip->caught_up;
 }
 
-/* What was simulated since the first window would take so many more ticks at the pace of windows, where the memory sets
- * that: behind a jump some channels find their queues empty, and their first accesses overlap with the last of before. */
+/* What was simulated since the first window would take so many more ticks at the pace of windows, where the
+ * memory sets that: behind a jump some channels find their queues empty, and their first accesses overlap
+ * with the last of before. */
 static int64_t gained_by_jumps(const sampler *s, const sampler_sample *now) {
     const sampler_box *b = &s->box;
     const sampler_memory *m = &s->memory;
     int64_t quiet = sampler_quiet_ticks(m, now->tick) - sampler_quiet_ticks(m, b->before.tick);
     double took = (double)quiet * (double)m->interval / (double)(m->interval - m->stall);
-    return b->stays || b->engine_bound > 0 ? 0 : (int64_t)(b->pace * (double)b->simulated.work - took);
+    return b->is_consecutive || b->engine_bound > 0 ? 0
+                                                    : (int64_t)(b->pace * (double)b->simulated.work - took);
 }
 
 /* Takes off what was simulated since the first window. */
@@ -365,20 +368,21 @@ static void split_boxes(sampler_box *b, int64_t block, sampler_skip *skip) {
     skip->to = block;
     skip->in_vain = true;
     b->elements = 0;
-    b->owes = false;
+    b->is_uncharged = false;
 }
 
-/* Reads and writes lose their pace with each jump: the windows are measured anew, one behind the other, when the
+/* Reads and writes lose their pace with each jump: the windows are measured anew, consecutive ones, when the
  * queues have had as much time again to find it. */
-static void stay(sampler *s, const ts_traversal *traversal, const sampler_sample *now, sampler_skip *skip) {
+static void measure_anew(sampler *s, const ts_traversal *traversal, const sampler_sample *now,
+                         sampler_skip *skip) {
     sampler_box *b = &s->box;
     const sampler_sample before = b->before;
     take_back(s, now, skip);
-    b->owes = false;
+    b->is_uncharged = false;
     b->before = *now; /* as what is taken off never was */
     b->before.parts = before.parts;
     b->before.totals = before.totals;
-    b->stays = true;
+    b->is_consecutive = true;
     b->simulated = (ts_traversal_amount){0};
     b->ticks = (ts_ratio){0};
     b->least = 2 * SAMPLER_LEAST;
@@ -386,11 +390,11 @@ static void stay(sampler *s, const ts_traversal *traversal, const sampler_sample
     b->from_line = 2 * ts_traversal_lines(traversal) - b->first_line;
 }
 
-/* The windows do not tell: goes on behind the first; where they lie one behind the other, behind the last. */
+/* The windows do not tell: goes on behind the first; where they are consecutive, behind the last. */
 static void give_up(sampler *s, const sampler_sample *now, int64_t next, sampler_skip *skip) {
     sampler_box *b = &s->box;
-    b->owes = false;
-    if (b->stays)
+    b->is_uncharged = false;
+    if (b->is_consecutive)
         skip->to = next;
     else
         take_back(s, now, skip);
@@ -403,37 +407,37 @@ static void go_on(sampler *s, ts_traversal *traversal, const sampler_sample *now
     sampler_box *b = &s->box;
     ts_traversal_position(traversal, &next, &count);
     judge_pace(s, traversal, count);
-    if (!b->stays && count >= SAMPLER_ROOM * b->base && sampler_is_drifting(b)) {
-        stay(s, traversal, now, skip);
+    if (!b->is_consecutive && count >= SAMPLER_ROOM * b->base && sampler_is_drifting(b)) {
+        measure_anew(s, traversal, now, skip);
         return;
     }
     if (sampler_is_enough(b)) {
         skip->to = tail_of(b, count);
         charge(s, less(between(traversal, b->base, skip->to), b->simulated), gained_by_jumps(s, now),
                now->behind, skip);
-        b->owes = false;
+        b->is_uncharged = false;
         return;
     }
     if (sampler_is_vain(b, tail_of(b, count) - b->base)) {
         give_up(s, now, next, skip);
         return;
     }
-    skip->to = b->stays ? next : next_position(s, traversal, count);
-    b->owes = true;
+    skip->to = b->is_consecutive ? next : next_position(s, traversal, count);
+    b->is_uncharged = true;
     warm_up(s, traversal, now->tick);
-    if (b->stays) b->from = b->from_line = 0;
+    if (b->is_consecutive) b->from = b->from_line = 0;
 }
 
 bool sampler_leave(sampler *s, int64_t number, int64_t behind, sampler_skip *skip) {
     sampler_box *b = &s->box;
     *skip = (sampler_skip){0};
     if (b->number == number || b->number < 0) return false;
-    bool owes = b->owes;
+    bool is_uncharged = b->is_uncharged;
     if (b->ticks.count == 0) b->pace = ts_ratio_get(&b->first);
-    if (owes) charge(s, less(b->stretch_amount, b->simulated), 0, behind, skip);
+    if (is_uncharged) charge(s, less(b->stretch_amount, b->simulated), 0, behind, skip);
     s->passed += b->elements;
     *b = (sampler_box){.number = -1};
-    return owes;
+    return is_uncharged;
 }
 
 /* Does the first window begin again, when the queues have settled? */
@@ -455,7 +459,7 @@ static bool is_worth_joining(const sampler *s, ts_traversal *traversal, const wi
            ts_traversal_before(traversal, count).work >= SAMPLER_JOINED * all * TS_TRAVERSAL_LINE_WORK;
 }
 
-/* False: it is the first, and not worth to leave out anything of the rest. */
+/* False: it is the first, and leaving anything of the rest out is not worth it. */
 static bool add_window(sampler *s, ts_traversal *traversal, const sampler_sample *now, const window *w) {
     sampler_box *b = &s->box;
     bool is_first = b->length == 0;

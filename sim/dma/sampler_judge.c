@@ -36,7 +36,7 @@ bool sampler_is_enough(const sampler_box *b) {
     bool is_last = count >= b->most;
     if (b->is_sorted)
         return is_known(b, is_last && count >= SAMPLER_JOINED_MANY ? SAMPLER_BARELY : SAMPLER_JOINED_ERROR);
-    if (b->stays) return is_known(b, SAMPLER_ERROR) && !sampler_is_drifting(b);
+    if (b->is_consecutive) return is_known(b, SAMPLER_ERROR) && !sampler_is_drifting(b);
     return is_known(b, SAMPLER_ERROR) || ((count >= SAMPLER_MANY || is_last) && is_known(b, SAMPLER_ROUGHLY));
 }
 
@@ -50,7 +50,7 @@ bool sampler_will_agree(const sampler_box *b) {
 }
 
 bool sampler_is_vain(const sampler_box *b, int64_t rest) {
-    if (b->stays && rest >= SAMPLER_LONG * (int64_t)SAMPLER_MOST * b->length) return false;
+    if (b->is_consecutive && rest >= SAMPLER_LONG * (int64_t)SAMPLER_MOST * b->length) return false;
     return b->ticks.count >= b->most || !sampler_will_agree(b);
 }
 

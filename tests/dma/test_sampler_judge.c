@@ -119,7 +119,7 @@ static void long_rests_are_measured_on(void **state) {
     sampler_box b = box_of(SAMPLER_MANY, 0.1); /* will not agree */
     b.length = 10;
     assert_true(sampler_is_vain(&b, is_long));
-    b.stays = true;
+    b.is_consecutive = true;
     assert_true(sampler_is_vain(&b, is_long - 1));
     assert_false(sampler_is_vain(&b, is_long));
     b = box_of(SAMPLER_MANY, 0); /* will */
