@@ -41,14 +41,6 @@ static void write_index(const int64_t *index, int rank, char text[INDEX_BYTES]) 
         at += (size_t)snprintf(text + at, INDEX_BYTES - at, "%s%lld", i > 0 ? "," : "", (long long)index[i]);
 }
 
-/* The index of element `flat` in row-major order. */
-static void index_of(const int64_t *sizes, int rank, int64_t flat, int64_t *index) {
-    for (int i = rank - 1; i >= 0; i--) {
-        index[i] = flat % sizes[i];
-        flat /= sizes[i];
-    }
-}
-
 /* The index of the element at that bit, where the tensor has one there. */
 static bool find_index(const ts_tensor *tensor, int64_t bit, char text[INDEX_BYTES]) {
     ts_arena *scratch = ts_arena_new();
@@ -77,7 +69,7 @@ static const ts_plan *valid_elements(ts_arena *scratch, const ts_plan *plan) {
 /* Where element `flat` of the transfer's row-major order came from. */
 static int64_t source_bit(const ts_plan *plan, int64_t flat) {
     int64_t index[TS_LAYOUT_MAX_DIMS], coordinates[TS_LAYOUT_MAX_AXES], bit = plan->src.base_bits;
-    index_of(plan->sizes, plan->rank, flat, index);
+    ts_index_unflatten(plan->rank, plan->sizes, flat, index);
     ts_layout_forward(plan->src_layout, index, coordinates);
     for (int i = 0; i < plan->src_layout->axis_count; i++) {
         int64_t step = plan->src.axis_bits ? plan->src.axis_bits[i] : plan->src.shape->element_bits;
@@ -123,7 +115,7 @@ static void describe_unwritten(ts_finding *finding, const ts_tensor *tensor, con
     int rank = tensor->shape->layout->rank;
     int64_t index[TS_LAYOUT_MAX_DIMS];
     char text[INDEX_BYTES];
-    index_of(dims, rank, flat, index);
+    ts_index_unflatten(rank, dims, flat, index);
     write_index(index, rank, text);
     ts_finding_describe(finding, "%s[%s] was never written", tensor->name, text);
 }
