@@ -50,8 +50,6 @@ static const cli_command usage = {
 
 enum { CHUNK = 1 << 20, ROWS = 8 };
 
-static void on_price(void *self, int64_t done, int64_t of) { cli_progress_draw(self, "prices", done, of); }
-
 /* ---- The command ---- */
 
 static bool feed(ts_error *err, const cli_line *line, ts_audit *audit, cli_progress *bar) {
@@ -67,7 +65,7 @@ static bool feed(ts_error *err, const cli_line *line, ts_audit *audit, cli_progr
     bool good = true;
     while (length > 0 && (good = ts_file_read_next(err, file, bytes, CHUNK, &length))) {
         ts_audit_feed(audit, bytes, length);
-        cli_progress_draw(bar, "read", done += (int64_t)length, total);
+        cli_progress_draw(bar, done += (int64_t)length, total);
     }
     ts_file_finish(file);
     return good;
@@ -99,7 +97,7 @@ static bool save(ts_error *err, const cli_line *line, const ts_audit_result *res
 
 static bool audit(ts_error *err, const cli_line *line, ts_audit_request *request, ts_audit_view *view,
                   ts_audit **state, ts_audit_result *result) {
-    cli_progress bar = cli_progress_begin();
+    cli_progress bar = cli_progress_begin("read");
     request->machine = cli_mesh_machine(err, line);
     if (!request->machine || !read_untiled(err, line, &request->untiled) ||
         !cli_rows(err, line, 0, &view->rows))
@@ -111,8 +109,8 @@ static bool audit(ts_error *err, const cli_line *line, ts_audit_request *request
     view->input = strcmp(line->operands[0], "-") == 0 ? "standard input" : line->operands[0];
     bool good = feed(err, line, *state, &bar);
     cli_progress_end(&bar);
-    bar = cli_progress_begin();
-    good = good && ts_audit_finish(err, *state, on_price, &bar, result);
+    bar = cli_progress_begin("prices");
+    good = good && ts_audit_finish(err, *state, cli_progress_draw, &bar, result);
     cli_progress_end(&bar);
     return good && ts_audit_check_any(err, result, view->input);
 }

@@ -84,13 +84,9 @@ static bool read_program(ts_error *err, const cli_line *line, ts_choose_request 
     return cli_pairs(err, line, "define", &r->defines, &r->define_count);
 }
 
-static void on_progress(void *self, int64_t done, int64_t of) {
-    cli_progress_draw(self, "layouts", done, of);
-}
-
 static bool choose(ts_error *err, const cli_line *line, ts_choose_request *r, ts_choose_view *view,
                    ts_choose_result *result) {
-    cli_progress bar = cli_progress_begin();
+    cli_progress bar = cli_progress_begin("layouts");
     const char *name = cli_value(line, "machine");
     if (cli_value(line, "jobs")) return ts_error_set(err, TS_ERROR_USAGE, "--jobs goes only with --block");
     r->machine_name = name ? name : TS_MACHINE_DEFAULT;
@@ -103,7 +99,7 @@ static bool choose(ts_error *err, const cli_line *line, ts_choose_request *r, ts
     r->exhaustive = cli_value(line, "exhaustive") != NULL;
     r->exact = cli_value(line, "exact") != NULL;
     r->moves_fields = cli_value(line, "no-moves") == NULL;
-    r->progress = on_progress;
+    r->progress = cli_progress_draw;
     r->self = &bar;
     bool good = ts_choose(err, line->arena, r, result);
     cli_progress_end(&bar);
@@ -164,7 +160,7 @@ static bool choose_blocks(ts_error *err, const cli_line *line, ts_text *out, int
     ts_grid grid;
     ts_sweep_blocks blocks;
     ts_blocks_view view = {.request = &request, .blocks = &blocks, .rows = ROWS};
-    cli_progress bar = cli_progress_begin();
+    cli_progress bar = cli_progress_begin("points");
     if (!cli_rows(err, line, 1, &view.rows) || !read_blocks(err, line, &request, &grid)) return false;
     request.self = &bar;
     bool good = ts_sweep_rank_blocks(err, line->arena, &request, &blocks);

@@ -206,7 +206,7 @@ static int exit_code(const ts_sweep_row *rows, int64_t count) {
 }
 
 static int run_grid(ts_error *err, const cli_line *line, const ts_run_request *request, const ts_grid *grid) {
-    cli_progress bar = cli_progress_begin();
+    cli_progress bar = cli_progress_begin("points");
     ts_sweep_runs_request all = {
         .run = *request, .grid = grid, .workers = 1, .progress = cli_progress_rate, .self = &bar};
     if (!check_alone(err, line, grid)) return cli_usage_error(line, err);

@@ -254,7 +254,7 @@ static bool answer(ts_error *err, command_state *c) {
     c->request.crew = &crew;
     c->request.progress = cli_progress_rate;
     c->request.self = &c->bar;
-    c->bar = cli_progress_begin();
+    c->bar = cli_progress_begin("points");
     bool tunes = cli_value(&c->line, "tune") != NULL;
     bool good = tunes ? tune(err, c) : ts_sweep(err, arena, &c->request, &c->result);
     crew.dismiss(crew.self);

@@ -44,14 +44,12 @@ static const cli_command usage = {
 
 /* On a terminal a bar shows how long it takes; elsewhere a line does, where that is long. */
 static cli_progress begin(const cli_line *line, const char *what, int count, double seconds) {
-    cli_progress bar = cli_progress_begin();
+    cli_progress bar = cli_progress_begin("rows");
     const char *longer = cli_value(line, "exact") ? "far longer than some" : "some";
     if (!bar.shows && seconds >= 3)
         fprintf(stderr, "note: %d %s take %s %.0f seconds\n", count, what, longer, seconds);
     return bar;
 }
-
-static void on_row(void *self, int64_t done, int64_t of) { cli_progress_draw(self, "rows", done, of); }
 
 static bool validate_hbm(ts_error *err, const cli_line *line, ts_text *out) {
     static const char *const others[] = {"data", "machine", "set", "rows", "exact", "svg", "html"};
@@ -60,7 +58,7 @@ static bool validate_hbm(ts_error *err, const cli_line *line, ts_text *out) {
         if (cli_value(line, others[i]) != NULL)
             return ts_error_set(err, TS_ERROR_USAGE, "--%s does not go with hbm", others[i]);
     cli_progress bar = begin(line, "runs", ts_hbm_reference_count, 0.032 * ts_hbm_reference_count);
-    bool good = ts_hbm_accuracy_measure(err, line->arena, on_row, &bar, &accuracy);
+    bool good = ts_hbm_accuracy_measure(err, line->arena, cli_progress_draw, &bar, &accuracy);
     cli_progress_end(&bar);
     if (!good) return false;
     (cli_value(line, "json")       ? ts_report_hbm_accuracy_json
@@ -105,7 +103,7 @@ static bool validate_times(ts_error *err, const cli_line *line, ts_text *out) {
     ts_measurements measurements;
     ts_validation validation;
     ts_validate_request request = {
-        .measurements = &measurements, .exact = cli_value(line, "exact") != NULL, .row = on_row};
+        .measurements = &measurements, .exact = cli_value(line, "exact") != NULL, .row = cli_progress_draw};
     int files;
     const char *const *paths = cli_values(line, "data", &files);
     if (!ts_measurements_load(err, line->arena, paths, files, &measurements) ||

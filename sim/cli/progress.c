@@ -8,11 +8,12 @@
 
 enum { BAR = 30 };
 
-cli_progress cli_progress_begin(void) {
-    return (cli_progress){.shows = isatty(STDERR_FILENO) != 0, .started = ts_host_seconds(CLOCK_MONOTONIC)};
+cli_progress cli_progress_begin(const char *what) {
+    return (cli_progress){
+        .what = what, .shows = isatty(STDERR_FILENO) != 0, .started = ts_host_seconds(CLOCK_MONOTONIC)};
 }
 
-void cli_progress_draw(cli_progress *bar, const char *what, int64_t done, int64_t of) {
+static void draw(cli_progress *bar, const char *what, int64_t done, int64_t of) {
     if (!bar->shows) return;
     double now = ts_host_seconds(CLOCK_MONOTONIC), elapsed = now - bar->started;
     if (elapsed < 1 || now - bar->drawn_at < 0.1) return;
@@ -28,13 +29,18 @@ void cli_progress_draw(cli_progress *bar, const char *what, int64_t done, int64_
             elapsed * (double)(of - done) / (double)done);
 }
 
+void cli_progress_draw(void *self, int64_t done, int64_t of) {
+    cli_progress *bar = self;
+    draw(bar, bar->what, done, of);
+}
+
 void cli_progress_rate(void *self, int64_t done, int64_t of, int64_t answered) {
     cli_progress *bar = self;
     char what[40];
     double elapsed = bar->shows ? ts_host_seconds(CLOCK_MONOTONIC) - bar->started : 0;
     if (elapsed < 1) return;
     snprintf(what, sizeof what, "%.0f points/s", (double)answered / elapsed);
-    cli_progress_draw(bar, what, done, of);
+    draw(bar, what, done, of);
 }
 
 void cli_progress_end(const cli_progress *bar) {
