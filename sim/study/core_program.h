@@ -2,15 +2,7 @@
 #ifndef TILESIM_STUDY_CORE_PROGRAM_H
 #define TILESIM_STUDY_CORE_PROGRAM_H
 
-#include "dma/price.h"
-#include "machine/machine.h"
-#include "program/program.h"
-
-/* What studies have priced, so that nothing is simulated or run twice: transfers, and programs of the core.
- * Kept by the figures of the machine and of what was asked. */
-typedef struct ts_prices ts_prices;
-ts_prices *ts_prices_new(ts_arena *arena);
-ts_dma_prices *ts_prices_of_transfers(ts_prices *prices);
+#include "study/prices.h"
 
 typedef struct {
     const ts_machine *machine;

@@ -63,9 +63,9 @@ int64_t ts_matrices_left_out_bytes(const ts_plan *plan, const ts_matrices *m) {
     __int128 bytes = 0;
     for (int side = 0; side < 2; side++) {
         const ts_shape *shape = sides[side];
-        bool is_turned = side == 1 && m->transposed;
-        int64_t elements = ts_layout_element_count(shape->layout), rows = is_turned ? m->cols : m->rows,
-                cols = is_turned ? m->rows : m->cols;
+        bool is_transposed = side == 1 && m->transposed;
+        int64_t elements = ts_layout_element_count(shape->layout), rows = is_transposed ? m->cols : m->rows,
+                cols = is_transposed ? m->rows : m->cols;
         __int128 padded = (__int128)shape->padded_elements * plan->elements / elements,
                  here = elements_in_tiles(shape, m->batch, rows, cols);
         if (m->in_hbm[side] && padded > here)

@@ -47,13 +47,12 @@ enum { LEAST_BITS = 4 };
 /* What is not modelled of the ops leaves them without a price. */
 static bool find_cycles(ts_error *err, ts_arena *arena, const ts_machine *machine, ts_relayout_price *out) {
     ts_error own = {0};
-    ts_text with, without;
     int64_t cycles;
     if (out->plan.bits < LEAST_BITS) {
         out->unpriced = "vregs of elements of less than 4 bits are not modelled";
         return true;
     }
-    with = ts_text_begin(arena), without = ts_text_begin(arena);
+    ts_text with = ts_text_begin(arena), without = ts_text_begin(arena);
     ts_relayout_kernel(&out->plan, TS_RELAYOUT_WITH_OPS, &with);
     ts_relayout_kernel(&out->plan, TS_RELAYOUT_WITHOUT_OPS, &without);
     if (run_kernel(&own, arena, machine, &with, &cycles) &&

@@ -1,0 +1,8 @@
+/* Prices that studies share. */
+#include "study/prices.h"
+
+ts_prices *ts_prices_new(ts_arena *arena) {
+    ts_prices *prices = TS_NEW(arena, ts_prices);
+    *prices = (ts_prices){arena, ts_dma_prices_new(arena), ts_timed_runs_new(arena)};
+    return prices;
+}
