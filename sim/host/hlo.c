@@ -12,13 +12,11 @@ struct ts_hlo_reader {
     const ts_hlo_events *events;
     ts_hlo_counts counts;
     ts_arena *arena;
-    char *held; /* the part of a line that has come; TS_HLO_LINE_BYTES at most */
-    size_t held_length, held_capacity;
+    ts_text held;          /* the part of a line that has come; TS_HLO_LINE_BYTES at most */
     size_t held_more;      /* bytes of it that are not in `held` */
     char tail[TAIL_BYTES]; /* the last of these, where their number says, modulo its size */
     bool is_shortened;     /* the line that is looked at: what it leaves open is not known */
-    char *joined;          /* an instruction that goes on */
-    size_t joined_length, joined_capacity;
+    ts_text joined;        /* lines of an instruction, a header or a statement that goes on */
     int64_t joined_line;
     int joined_lines;
     bool joined_whole;     /* it may end here: only what cannot begin anything continues it */
@@ -42,6 +40,8 @@ ts_hlo_reader *ts_hlo_new(ts_arena *arena, const ts_hlo_events *events) {
     ts_hlo_reader *r = TS_NEW(arena, ts_hlo_reader);
     r->events = events;
     r->arena = arena;
+    r->held = ts_text_begin(arena);
+    r->joined = ts_text_begin(arena);
     r->mlir.shape = ts_text_begin(arena);
     r->mlir.operands = ts_text_begin(arena);
     r->mlir.attributes = ts_text_begin(arena);
@@ -75,24 +75,25 @@ static void begin_literal(ts_hlo_reader *r, ts_hlo_instruction *i) {
     r->literal_depth = 1 + hlo_depth_of(i->operands.text, i->operands.text + i->operands.length);
 }
 
-static void append(ts_hlo_reader *r, const char *at, size_t length) {
-    if (r->joined_length + length > r->joined_capacity) {
-        size_t capacity = 2 * (r->joined_length + length);
-        r->joined = ts_arena_grow(r->arena, r->joined, r->joined_length, capacity, 1);
-        r->joined_capacity = capacity;
-    }
-    memcpy(r->joined + r->joined_length, at, length);
-    r->joined_length += length;
+/* The first of what may go on. It may lie in `joined` itself. */
+static void join_first(ts_hlo_reader *r, const char *at, const char *end) {
+    r->joined.length = 0;
+    ts_text_add_bytes(&r->joined, at, (size_t)(end - at));
 }
 
-static ts_span joined(const ts_hlo_reader *r) { return (ts_span){r->joined, r->joined_length}; }
+/* More of it. */
+static void join(ts_hlo_reader *r, char mark, const char *at, size_t length) {
+    ts_text_add_char(&r->joined, mark);
+    ts_text_add_bytes(&r->joined, at, length);
+}
+
+static ts_span joined(const ts_hlo_reader *r) { return (ts_span){r->joined.bytes, r->joined.length}; }
 
 static void hold(ts_hlo_reader *r, hlo_answer found, const ts_hlo_instruction *i, const char *at,
                  const char *end) {
     r->joined_whole = found == HLO_WHOLE;
     r->joined_lacks = hlo_lacks_calls(i);
-    r->joined_length = 0;
-    append(r, at, (size_t)(end - at));
+    join_first(r, at, end);
     r->joined_line = r->counts.lines;
     r->joined_lines = 1;
 }
@@ -144,8 +145,7 @@ static bool is_module(ts_hlo_reader *r, const char *at, const char *end) {
     end_computation(r);
     hlo_header_begin(&r->header, at, end);
     r->is_mlir = false;
-    r->joined_length = 0;
-    append(r, at, (size_t)(end - at));
+    join_first(r, at, end);
     r->header_line = r->counts.lines;
     return true;
 }
@@ -156,16 +156,16 @@ static bool take_header(ts_hlo_reader *r, const char *at, const char *end) {
     size_t length = (size_t)(end - at);
     if (!hlo_header_goes_on(&r->header, at, end)) return false;
     count(r, TS_HLO_LITERAL);
-    if (quoted || r->header.quoted || r->joined_length + 1 + length > TS_HLO_LINE_BYTES) return true;
-    append(r, " ", 1);
-    append(r, at, length);
+    if (quoted || r->header.quoted || r->joined.length + 1 + length > TS_HLO_LINE_BYTES) return true;
+    join(r, ' ', at, length);
     return true;
 }
 
 /* The header has ended. */
 static void give_header(ts_hlo_reader *r) {
     if (r->header_line == 0) return;
-    const char *end = r->joined + r->joined_length, *name = hlo_skip_space(r->joined + MODULE_WORD, end);
+    const char *end = r->joined.bytes + r->joined.length,
+               *name = hlo_skip_space(r->joined.bytes + MODULE_WORD, end);
     const char *behind = name;
     while (behind < end && hlo_is_name(*behind)) behind++;
     ts_span rest = {behind, (size_t)(end - behind)};
@@ -222,7 +222,7 @@ static void take_other(ts_hlo_reader *r, int64_t line, const char *at, const cha
 static void give_joined(ts_hlo_reader *r) {
     ts_hlo_instruction i;
     if (r->joined_lines == 0) return;
-    const char *at = r->joined, *end = at + r->joined_length;
+    const char *at = r->joined.bytes, *end = at + r->joined.length;
     r->joined_lines = 0;
     if (hlo_read_instruction(at, end, &i) == HLO_NOT_ONE && hlo_read_labelled(at, end, &i) == HLO_NOT_ONE)
         return take_other(r, r->joined_line, at, end);
@@ -232,8 +232,7 @@ static void give_joined(ts_hlo_reader *r) {
 /* Is the line the beginning of a computation's header, whose end is on another one? */
 static bool begins_signature(ts_hlo_reader *r, const char *at, const char *end) {
     if (!hlo_opens_signature(&r->signature, at, end)) return false;
-    r->joined_length = 0;
-    append(r, at, (size_t)(end - at));
+    join_first(r, at, end);
     r->signature.line = r->counts.lines;
     return true;
 }
@@ -242,12 +241,12 @@ static bool begins_signature(ts_hlo_reader *r, const char *at, const char *end) 
 static void give_signature(ts_hlo_reader *r) {
     int64_t line = r->signature.line;
     if (line == 0) return;
-    const char *at = r->joined, *end = at + r->joined_length, *row_end;
+    const char *at = r->joined.bytes, *end = at + r->joined.length, *row_end;
     if (is_computation(r, at, end)) at = end;
     for (r->signature.line = 0; at < end; at = row_end + 1) {
         row_end = memchr(at, '\n', (size_t)(end - at));
         if (!row_end) row_end = end;
-        r->counts.kinds[TS_HLO_LITERAL] -= at > r->joined;
+        r->counts.kinds[TS_HLO_LITERAL] -= at > r->joined.bytes;
         take_other(r, line++, at, row_end);
     }
 }
@@ -262,14 +261,14 @@ static void cut_signature(ts_hlo_reader *r) {
 
 /* True: the line goes on with one. */
 static bool take_signature(ts_hlo_reader *r, const char *at, const char *end) {
-    size_t before = r->joined_length, length = (size_t)(end - at);
+    size_t before = r->joined.length, length = (size_t)(end - at);
     if (r->signature.line == 0) return false;
     bool fits = before + 1 + length <= TS_HLO_LINE_BYTES;
-    if (fits) append(r, "\n", 1), append(r, at, length);
-    const char *all_end = r->joined + r->joined_length;
+    if (fits) join(r, '\n', at, length);
+    const char *all_end = r->joined.bytes + r->joined.length;
     hlo_answer found = fits ? hlo_read_signature(&r->signature, all_end - length, all_end) : HLO_NOT_ONE;
     if (found == HLO_NOT_ONE)
-        r->joined_length = before;
+        r->joined.length = before;
     else
         count(r, TS_HLO_LITERAL);
     if (found != HLO_ENDS_EARLY) give_signature(r);
@@ -297,8 +296,7 @@ static bool give_mlir(ts_hlo_reader *r, const char *at, const char *end) {
 static bool take_mlir(ts_hlo_reader *r, const char *at, const char *end) {
     if (r->mlir_gave || (!r->is_mlir && !is_dialect(at, end))) return false;
     if (!hlo_mlir_is_broken(at, end, r->next)) return give_mlir(r, at, end);
-    r->joined_length = 0;
-    append(r, at, (size_t)(end - at));
+    join_first(r, at, end);
     r->mlir_line = r->counts.lines;
     r->mlir_lines = 1;
     r->mlir_marks = r->marks;
@@ -311,13 +309,13 @@ static void take_fresh(ts_hlo_reader *r, const char *at, const char *end);
 static void give_held_mlir(ts_hlo_reader *r) {
     if (r->mlir_line == 0) return;
     int64_t now = r->counts.lines;
-    const char *end = r->joined + r->joined_length;
+    const char *end = r->joined.bytes + r->joined.length;
     r->counts.lines = r->mlir_line;
     r->mlir_line = 0;
-    bool gave = give_mlir(r, r->joined, end);
+    bool gave = give_mlir(r, r->joined.bytes, end);
     r->mlir_gave = true;
-    if (!gave && r->mlir_lines == 1) take_fresh(r, r->joined, end);
-    if (!gave && r->mlir_lines > 1) take_other(r, r->counts.lines, r->joined, end);
+    if (!gave && r->mlir_lines == 1) take_fresh(r, r->joined.bytes, end);
+    if (!gave && r->mlir_lines > 1) take_other(r, r->counts.lines, r->joined.bytes, end);
     r->mlir_gave = false;
     r->counts.lines = now;
 }
@@ -327,16 +325,15 @@ static bool take_mlir_rest(ts_hlo_reader *r, const char *at, const char *end) {
     size_t length = (size_t)(end - at);
     if (r->mlir_line == 0) return false;
     if (hlo_begins(at, end, "//")) return count(r, TS_HLO_COMMENT), true;
-    if (r->mlir_lines == TS_HLO_JOINED_LINES || r->joined_length + 1 + length > TS_HLO_LINE_BYTES ||
+    if (r->mlir_lines == TS_HLO_JOINED_LINES || r->joined.length + 1 + length > TS_HLO_LINE_BYTES ||
         !hlo_mlir_continues(joined(r), at, end)) {
         give_held_mlir(r);
         return false;
     }
-    append(r, " ", 1);
-    append(r, at, length);
+    join(r, ' ', at, length);
     r->mlir_lines++;
     count(r, TS_HLO_LITERAL);
-    if (!hlo_mlir_is_broken(r->joined, r->joined + r->joined_length, r->next)) give_held_mlir(r);
+    if (!hlo_mlir_is_broken(r->joined.bytes, r->joined.bytes + r->joined.length, r->next)) give_held_mlir(r);
     return true;
 }
 
@@ -370,7 +367,7 @@ static void take_fresh(ts_hlo_reader *r, const char *at, const char *end) {
 /* Reads what the joined lines are by now, and gives it away unless more may come. */
 static void read_joined(ts_hlo_reader *r) {
     ts_hlo_instruction i;
-    const char *all = r->joined, *all_end = all + r->joined_length;
+    const char *all = r->joined.bytes, *all_end = all + r->joined.length;
     if (hlo_lacks_equals(joined(r))) return;
     hlo_answer found = hlo_read_instruction(all, all_end, &i);
     if (found == HLO_NOT_ONE) found = hlo_read_labelled(all, all_end, &i);
@@ -396,12 +393,11 @@ static bool take_rest(ts_hlo_reader *r, const char *at, const char *end) {
     if (r->joined_lines == 0) return false;
     size_t length = (size_t)(end - at);
     bool ends = r->joined_whole ? !hlo_is_rest(at, end, r->joined_lacks) : hlo_ends_held(joined(r), at, end);
-    if (ends || r->joined_lines == TS_HLO_JOINED_LINES || r->joined_length + 1 + length > TS_HLO_LINE_BYTES) {
+    if (ends || r->joined_lines == TS_HLO_JOINED_LINES || r->joined.length + 1 + length > TS_HLO_LINE_BYTES) {
         give_joined(r);
         return false;
     }
-    append(r, " ", 1);
-    append(r, at, length);
+    join(r, ' ', at, length);
     r->joined_lines++;
     count(r, TS_HLO_LITERAL);
     read_joined(r);
@@ -434,7 +430,8 @@ static char first_byte(const char *at, const char *end) {
 static void settle_mlir(ts_hlo_reader *r, char first) {
     const char next = r->next;
     if (first == '\0') first = '\n';
-    if (r->mlir_line == 0 || hlo_mlir_is_broken(r->joined, r->joined + r->joined_length, first)) return;
+    if (r->mlir_line == 0 || hlo_mlir_is_broken(r->joined.bytes, r->joined.bytes + r->joined.length, first))
+        return;
     r->next = first;
     give_held_mlir(r);
     r->next = next;
@@ -447,7 +444,7 @@ static void settle_name(ts_hlo_reader *r, char first) {
     if (!waits || first == '=') return;
     r->next = first == '\0' ? '\n' : first;
     r->joined_lines = 0;
-    take_fresh(r, r->joined, r->joined + r->joined_length);
+    take_fresh(r, r->joined.bytes, r->joined.bytes + r->joined.length);
     r->next = next;
 }
 
@@ -497,37 +494,31 @@ static void keep_tail(ts_hlo_reader *r, const char *bytes, size_t length) {
 /* The last bytes of a longer line become its own last ones where it is a constant's: behind values is the type. Of
  * others nothing is guessed. */
 static void join_tail(ts_hlo_reader *r) {
-    const char *values = memmem(r->held, r->held_length, "constant", 8);
+    const char *values = memmem(r->held.bytes, r->held.length, "constant", 8);
     if (values == NULL) return;
     size_t kept = r->held_more < TAIL_BYTES ? r->held_more : TAIL_BYTES;
-    char *to = r->held + TS_HLO_LINE_BYTES - TAIL_BYTES;
+    char *to = r->held.bytes + TS_HLO_LINE_BYTES - TAIL_BYTES;
     memmove(to, to + kept, TAIL_BYTES - kept);
     for (size_t i = 0; i < kept; i++)
         to[TAIL_BYTES - kept + i] = r->tail[(r->held_more - kept + i) % TAIL_BYTES];
 }
 
 static void keep(ts_hlo_reader *r, const char *bytes, size_t length) {
-    size_t room = TS_HLO_LINE_BYTES - r->held_length;
+    size_t room = TS_HLO_LINE_BYTES - r->held.length;
     if (length > room) {
         keep_tail(r, bytes + room, length - room);
         length = room;
     }
-    if (r->held_length + length > r->held_capacity) {
-        size_t capacity = 2 * (r->held_length + length);
-        r->held = ts_arena_grow(r->arena, r->held, r->held_length, capacity, 1);
-        r->held_capacity = capacity;
-    }
-    if (length > 0) memcpy(r->held + r->held_length, bytes, length);
-    r->held_length += length;
+    ts_text_add_bytes(&r->held, bytes, length);
 }
 
 static void take_held(ts_hlo_reader *r) {
-    size_t length = r->held_length;
+    size_t length = r->held.length;
     r->is_shortened = r->held_more > 0;
     r->counts.long_lines += r->is_shortened;
     if (r->is_shortened) join_tail(r);
-    r->held_length = r->held_more = 0;
-    take_line(r, r->held, length);
+    r->held.length = r->held_more = 0;
+    take_line(r, r->held.bytes, length);
     r->is_shortened = false;
 }
 
@@ -537,7 +528,7 @@ void ts_hlo_feed(ts_hlo_reader *r, const char *bytes, size_t length) {
         const char *newline = memchr(bytes, '\n', length);
         size_t piece = newline ? (size_t)(newline - bytes) : length;
         if (newline) r->next = next_byte(newline + 1, bytes + length);
-        if (newline && r->held_length == 0 && piece <= TS_HLO_LINE_BYTES) {
+        if (newline && r->held.length == 0 && piece <= TS_HLO_LINE_BYTES) {
             take_line(r, bytes, piece);
         } else {
             keep(r, bytes, piece);
@@ -551,7 +542,7 @@ void ts_hlo_feed(ts_hlo_reader *r, const char *bytes, size_t length) {
 
 void ts_hlo_finish(ts_hlo_reader *r) {
     r->next = '\n';
-    if (r->held_length > 0) take_held(r);
+    if (r->held.length > 0) take_held(r);
     give_header(r);
     cut_signature(r);
     give_signature(r);
