@@ -91,13 +91,13 @@ static void peel(const ts_copy_context *m, ts_plan_box box, int loop) {
 
 bool ts_move_box_in_lines(const ts_copy_context *m, const ts_plan_box *box) {
     int64_t times[TS_PLAN_MAX_LOOPS];
-    ts_copy_plan j = {.m = m};
-    if (!ts_copy_plan_match_box(&j, box, times)) return false;
-    if (!j.tile_function) return j.run_bytes >= LONG_RUN;
-    ts_copy_plan_order(&j, box);
-    for (int i = 0; i < j.loop_count; i++)
-        if (j.loops[i].has_tail && j.loops[i].count < FEW) return false;
-    return j.streams || j.in_runs;
+    ts_copy_plan copy = {.m = m};
+    if (!ts_copy_plan_match_box(&copy, box, times)) return false;
+    if (!copy.tile_function) return copy.run_bytes >= LONG_RUN;
+    ts_copy_plan_order(&copy, box);
+    for (int i = 0; i < copy.loop_count; i++)
+        if (copy.loops[i].has_tail && copy.loops[i].count < FEW) return false;
+    return copy.streams || copy.in_runs;
 }
 
 /* A transpose of so many lines that it is better made in a scratch, even where it could store whole lines. */
@@ -120,11 +120,11 @@ static void move_runs_as_elements(const ts_copy_context *m, const ts_plan_box *b
     ts_copy_step_elements(&wide, &others);
 }
 
-static bool match(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
-    if (ts_copy_plan_match_again(j, box, times)) return true;
-    j->box.loop_count = 0;
-    if (!ts_copy_plan_match_box(j, box, times)) return false;
-    if (!j->extended) ts_copy_plan_keep(j, box, times);
+static bool match(ts_copy_plan *copy, const ts_plan_box *box, int64_t *times) {
+    if (ts_copy_plan_match_again(copy, box, times)) return true;
+    copy->box.loop_count = 0;
+    if (!ts_copy_plan_match_box(copy, box, times)) return false;
+    if (!copy->extended) ts_copy_plan_keep(copy, box, times);
     return true;
 }
 
@@ -135,41 +135,41 @@ bool ts_columns_move(const ts_copy_context *m, const ts_plan_box *box) {
            (ts_adjoin_move(&wide, &others) || ts_stage_columns(&wide, &others));
 }
 
-/* By the kernel that the job has. */
-static void move_matched(ts_copy_plan *j, const ts_plan_box *box, const int64_t *times) {
-    const ts_copy_context *m = j->m;
-    bool leaves = j->tile_function && ts_copy_is_narrow(m);
+/* By the kernel that it has. */
+static void move_matched(ts_copy_plan *copy, const ts_plan_box *box, const int64_t *times) {
+    const ts_copy_context *m = copy->m;
+    bool leaves = copy->tile_function && ts_copy_is_narrow(m);
     int outside = leaves ? find_peel(m, box, times) : -1;
     if (outside >= 0) {
         peel(m, *box, outside);
         return;
     }
-    ts_copy_plan_order(j, box);
-    bool direct = j->in_runs || (j->streams && !is_large_square(m, &j->tile)),
-         stages = j->tile_function && !direct && !leaves && !j->joins;
+    ts_copy_plan_order(copy, box);
+    bool direct = copy->in_runs || (copy->streams && !is_large_square(m, &copy->tile)),
+         stages = copy->tile_function && !direct && !leaves && !copy->joins;
     if (m->streams && ts_columns_move(m, box)) return;
     if (m->streams && stages && ts_stage_move(m, box)) return;
-    ts_copy_plan_run_box(j, box);
-    if (j->tile_function) move_rests(m, box, times);
+    ts_copy_plan_run_box(copy, box);
+    if (copy->tile_function) move_rests(m, box, times);
 }
 
-/* By a kernel that the job has, or that is found; with another box, if both are one but for a lack. */
-static void move_found(ts_copy_plan *j, const ts_plan_box *box, bool has, int64_t *times) {
-    const ts_copy_context *m = j->m;
+/* By a kernel that it has, or that is found; with another box, if both are one but for a lack. */
+static void move_found(ts_copy_plan *copy, const ts_plan_box *box, bool has, int64_t *times) {
+    const ts_copy_context *m = copy->m;
     bool taken[TS_CONCURRENT_BOXES];
-    if (j->others) memcpy(taken, j->others->taken, sizeof taken);
-    if (!has && !match(j, box, times))
+    if (copy->others) memcpy(taken, copy->others->taken, sizeof taken);
+    if (!has && !match(copy, box, times))
         ts_copy_step_elements(m, box);
-    else if (j->others && ts_copy_plan_move_joined(j, box, taken))
+    else if (copy->others && ts_copy_plan_move_joined(copy, box, taken))
         return;
-    else if (m->same && !j->tile_function && ts_copy_plan_is_element(8 * j->run_bytes))
-        move_runs_as_elements(m, box, j->run_bytes);
+    else if (m->same && !copy->tile_function && ts_copy_plan_is_element(8 * copy->run_bytes))
+        move_runs_as_elements(m, box, copy->run_bytes);
     else
-        move_matched(j, box, times);
+        move_matched(copy, box, times);
 }
 
-void ts_copy_plan_move(ts_copy_plan *j, const ts_plan_box *box) {
-    const ts_copy_context *m = j->m;
+void ts_copy_plan_move(ts_copy_plan *copy, const ts_plan_box *box) {
+    const ts_copy_context *m = copy->m;
     ts_plan_box wide;
     int64_t times[TS_PLAN_MAX_LOOPS];
     if ((m->same || ts_copy_converts(m)) && ts_copy_is_tiny(m, box)) {
@@ -182,17 +182,17 @@ void ts_copy_plan_move(ts_copy_plan *j, const ts_plan_box *box) {
         ts_move_box(&bytes, &wide);
         return;
     }
-    bool runs = ts_copy_plan_match_narrow_run(j, box, times);
+    bool runs = ts_copy_plan_match_narrow_run(copy, box, times);
     if (m->src.element_bits < 8 && !runs) {
         wide = *box;
         while (split_bytes(m, &wide)) continue;
         box = &wide;
     }
-    move_found(j, box, runs, times);
+    move_found(copy, box, runs, times);
 }
 
 void ts_move_box(const ts_copy_context *m, const ts_plan_box *box) {
-    ts_copy_plan j;
-    ts_copy_plan_begin(&j, m);
-    ts_copy_plan_move(&j, box);
+    ts_copy_plan copy;
+    ts_copy_plan_begin(&copy, m);
+    ts_copy_plan_move(&copy, box);
 }

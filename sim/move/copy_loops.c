@@ -22,36 +22,36 @@ bool ts_copy_leaves_rests(const ts_copy_context *m, const ts_plan_box *box, cons
     return false;
 }
 
-void ts_copy_plan_set_loops(ts_copy_plan *j, const ts_plan_box *box, const int64_t *times) {
-    j->loop_count = 0;
+void ts_copy_plan_set_loops(ts_copy_plan *copy, const ts_plan_box *box, const int64_t *times) {
+    copy->loop_count = 0;
     for (int i = 0; i < box->loop_count; i++) {
         ts_plan_loop loop = box->loops[i];
         int64_t last = loop.extent - times[i], count = times[i] == 1 ? loop.extent : loop.extent / times[i];
-        bool has_tail = ts_copy_rest(&loop, times[i]) > 0 && !ts_copy_rest_is_apart(j->m, &loop, times[i]);
+        bool has_tail = ts_copy_rest(&loop, times[i]) > 0 && !ts_copy_rest_is_apart(copy->m, &loop, times[i]);
         if (count < 2 && !has_tail) continue;
-        j->loops[j->loop_count++] = (ts_copy_loop){.count = count,
-                                                   .src_bits = loop.src_bits * times[i],
-                                                   .dst_bits = loop.dst_bits * times[i],
-                                                   .most = 1,
-                                                   .has_tail = has_tail,
-                                                   .tail_src_bits = loop.src_bits * last,
-                                                   .tail_dst_bits = loop.dst_bits * last};
+        copy->loops[copy->loop_count++] = (ts_copy_loop){.count = count,
+                                                         .src_bits = loop.src_bits * times[i],
+                                                         .dst_bits = loop.dst_bits * times[i],
+                                                         .most = 1,
+                                                         .has_tail = has_tail,
+                                                         .tail_src_bits = loop.src_bits * last,
+                                                         .tail_dst_bits = loop.dst_bits * last};
     }
 }
 
-bool ts_copy_plan_steps_by(const ts_copy_plan *j, const ts_plan_box *box, int64_t src_bits) {
+bool ts_copy_plan_steps_by(const ts_copy_plan *copy, const ts_plan_box *box, int64_t src_bits) {
     int64_t src = box->src_bits, dst = box->dst_bits;
-    for (int i = 0; i < j->loop_count; i++) {
-        src |= j->loops[i].src_bits | j->loops[i].tail_src_bits;
-        dst |= j->loops[i].dst_bits | j->loops[i].tail_dst_bits;
+    for (int i = 0; i < copy->loop_count; i++) {
+        src |= copy->loops[i].src_bits | copy->loops[i].tail_src_bits;
+        dst |= copy->loops[i].dst_bits | copy->loops[i].tail_dst_bits;
     }
     return src % src_bits == 0 && dst % 8 == 0;
 }
 
-void ts_copy_plan_keep(ts_copy_plan *j, const ts_plan_box *box, const int64_t *times) {
-    j->box.loop_count = j->tile_function ? box->loop_count : 0;
-    memcpy(j->box.loops, box->loops, (size_t)j->box.loop_count * sizeof box->loops[0]);
-    memcpy(j->times, times, (size_t)j->box.loop_count * sizeof *times);
+void ts_copy_plan_keep(ts_copy_plan *copy, const ts_plan_box *box, const int64_t *times) {
+    copy->box.loop_count = copy->tile_function ? box->loop_count : 0;
+    memcpy(copy->box.loops, box->loops, (size_t)copy->box.loop_count * sizeof box->loops[0]);
+    memcpy(copy->times, times, (size_t)copy->box.loop_count * sizeof *times);
 }
 
 /* A loop may turn more or less often outside a tile that takes some of its steps. */
@@ -61,19 +61,19 @@ static bool is_alike(const ts_plan_loop *a, const ts_plan_loop *b, int64_t times
 }
 
 /* A loop that is not there turns once. */
-bool ts_copy_plan_serves(const ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
+bool ts_copy_plan_serves(const ts_copy_plan *copy, const ts_plan_box *box, int64_t *times) {
     int same = 0;
-    if (j->box.loop_count == 0 || ts_copy_is_narrow(j->m)) return false;
-    for (int i = 0; i < j->box.loop_count; i++)
-        if (same < box->loop_count && is_alike(&j->box.loops[i], &box->loops[same], j->times[i]))
-            times[same++] = j->times[i];
-        else if (j->times[i] > 1)
+    if (copy->box.loop_count == 0 || ts_copy_is_narrow(copy->m)) return false;
+    for (int i = 0; i < copy->box.loop_count; i++)
+        if (same < box->loop_count && is_alike(&copy->box.loops[i], &box->loops[same], copy->times[i]))
+            times[same++] = copy->times[i];
+        else if (copy->times[i] > 1)
             return false;
     return same == box->loop_count;
 }
 
-bool ts_copy_plan_match_again(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
-    if (!ts_copy_plan_serves(j, box, times)) return false;
-    ts_copy_plan_set_loops(j, box, times);
-    return ts_copy_plan_steps_by(j, box, 8);
+bool ts_copy_plan_match_again(ts_copy_plan *copy, const ts_plan_box *box, int64_t *times) {
+    if (!ts_copy_plan_serves(copy, box, times)) return false;
+    ts_copy_plan_set_loops(copy, box, times);
+    return ts_copy_plan_steps_by(copy, box, 8);
 }

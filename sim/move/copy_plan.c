@@ -11,27 +11,27 @@ typedef struct {
 
 enum { LINE_OF_MEMORY = 64 };
 
-static int64_t group_bytes(const ts_copy_plan *j, const batch *b) {
-    return b->tiles.count * j->narrow.lines * j->tile.line_bytes;
+static int64_t group_bytes(const ts_copy_plan *copy, const batch *b) {
+    return b->tiles.count * copy->narrow.lines * copy->tile.line_bytes;
 }
 
-static int line_elements(const ts_copy_plan *j) {
-    return j->tile.line_bytes / (ts_copy_width(&j->m->dst) / 8);
+static int line_elements(const ts_copy_plan *copy) {
+    return copy->tile.line_bytes / (ts_copy_width(&copy->m->dst) / 8);
 }
 
 /* All by one call. */
-static void convert_together(const ts_copy_plan *j, const batch *b, uint8_t *lines) {
-    const ts_copy_context *m = j->m;
+static void convert_together(const ts_copy_plan *copy, const batch *b, uint8_t *lines) {
+    const ts_copy_context *m = copy->m;
     int64_t at[TS_TILE_LINES];
-    for (int i = 0; i < j->narrow.lines; i++) at[i] = j->line_bits[i] / 8;
+    for (int i = 0; i < copy->narrow.lines; i++) at[i] = copy->line_bits[i] / 8;
     ts_convert_lines all = {.groups = b->groups.count,
                             .group_step = b->groups.src_step / 8,
                             .tiles = b->tiles.count,
                             .step = b->tiles.src_step / 8,
-                            .count = line_elements(j),
-                            .lines = j->narrow.lines,
+                            .count = line_elements(copy),
+                            .lines = copy->narrow.lines,
                             .line = at,
-                            .have = j->tile.masks ? j->have : NULL};
+                            .have = copy->tile.masks ? copy->have : NULL};
     if (all.lines == 1 && !all.have && all.step == all.count * m->src.element_bits / 8) { /* one long line */
         all.count *= all.tiles;
         all.tiles = 1;
@@ -44,73 +44,74 @@ static int64_t tile_bits(const batch *b, int64_t n) {
     return b->src_bits + n / b->tiles.count * b->groups.src_step + n % b->tiles.count * b->tiles.src_step;
 }
 
-static void convert_each(const ts_copy_plan *j, const batch *b, uint8_t *lines) {
-    const ts_copy_context *m = j->m;
-    int count = line_elements(j);
+static void convert_each(const ts_copy_plan *copy, const batch *b, uint8_t *lines) {
+    const ts_copy_context *m = copy->m;
+    int count = line_elements(copy);
     for (int64_t n = 0; n < b->groups.count * b->tiles.count; n++) {
         int64_t from = tile_bits(b, n);
-        for (int i = 0; i < j->narrow.lines; i++, lines += j->tile.line_bytes)
-            ts_fill_convert(m, m->src.bytes + (from + j->line_bits[i]) / 8, lines,
-                            j->tile.masks ? j->have[i] : count);
+        for (int i = 0; i < copy->narrow.lines; i++, lines += copy->tile.line_bytes)
+            ts_fill_convert(m, m->src.bytes + (from + copy->line_bits[i]) / 8, lines,
+                            copy->tile.masks ? copy->have[i] : count);
     }
 }
 
 /* Elements narrower than a byte are given a byte each first. */
-static void convert_narrow(const ts_copy_plan *j, const batch *b, uint8_t *lines) {
+static void convert_narrow(const ts_copy_plan *copy, const batch *b, uint8_t *lines) {
     uint8_t raw[TS_SCRATCH_BYTES], *next = raw;
-    int count = line_elements(j);
+    int count = line_elements(copy);
     for (int64_t n = 0; n < b->groups.count * b->tiles.count; n++) {
         int64_t from = tile_bits(b, n);
-        for (int i = 0; i < j->narrow.lines; i++, next += count)
-            ts_fill_bytes(j->m, from + j->line_bits[i], next, count);
+        for (int i = 0; i < copy->narrow.lines; i++, next += count)
+            ts_fill_bytes(copy->m, from + copy->line_bits[i], next, count);
     }
-    ts_fill_convert(j->m, raw, lines, next - raw);
+    ts_fill_convert(copy->m, raw, lines, next - raw);
 }
 
 /* Makes their lines, whose elements are of another type. */
-static void convert_tiles(const ts_copy_plan *j, const batch *b, uint8_t *lines) {
-    if (j->m->src.element_bits < 8)
-        convert_narrow(j, b, lines);
-    else if (j->m->convert)
-        convert_together(j, b, lines);
+static void convert_tiles(const ts_copy_plan *copy, const batch *b, uint8_t *lines) {
+    if (copy->m->src.element_bits < 8)
+        convert_narrow(copy, b, lines);
+    else if (copy->m->convert)
+        convert_together(copy, b, lines);
     else
-        convert_each(j, b, lines);
+        convert_each(copy, b, lines);
 }
 
 /* Makes their lines, whose elements are narrower than a byte on a side. */
-static void load_tiles(ts_copy_plan *j, const batch *b, uint8_t *lines) {
-    ts_narrow *narrow = &j->narrow;
+static void load_tiles(ts_copy_plan *copy, const batch *b, uint8_t *lines) {
+    ts_narrow *narrow = &copy->narrow;
     int64_t step = b->tiles.src_step, together = step % 8 == 0 ? b->tiles.count : 1;
     for (int64_t g = 0; g < b->groups.count; g++) {
         int64_t from = b->src_bits + g * b->groups.src_step;
         for (int64_t n = 0; n < b->tiles.count; n += together, from += step * together) {
-            for (int i = 0; i < narrow->lines; i++) narrow->src_line[i] = (from & 7) + j->line_bits[i];
-            j->kernels->load_narrow(narrow, lines, j->m->src.bytes + (from >> 3), together, step >> 3);
-            lines += together * narrow->lines * j->tile.line_bytes;
+            for (int i = 0; i < narrow->lines; i++) narrow->src_line[i] = (from & 7) + copy->line_bits[i];
+            copy->kernels->load_narrow(narrow, lines, copy->m->src.bytes + (from >> 3), together, step >> 3);
+            lines += together * narrow->lines * copy->tile.line_bytes;
         }
     }
 }
 
-static void move_batch(ts_copy_plan *j, const batch *b, uint8_t *dst) {
+static void move_batch(ts_copy_plan *copy, const batch *b, uint8_t *dst) {
     _Alignas(64) uint8_t scratch[TS_SCRATCH_BYTES], joined[TS_SCRATCH_BYTES];
-    int64_t bytes = group_bytes(j, b), tile_bytes = bytes / b->tiles.count;
+    int64_t bytes = group_bytes(copy, b), tile_bytes = bytes / b->tiles.count;
     int64_t group_step = b->groups.dst_step / 8, step = b->tiles.dst_step / 8;
-    if (j->m->src.dtype != j->m->dst.dtype)
-        convert_tiles(j, b, scratch);
+    if (copy->m->src.dtype != copy->m->dst.dtype)
+        convert_tiles(copy, b, scratch);
     else
-        load_tiles(j, b, scratch);
-    j->tile.loops[0] = j->tile.loops[1] = (ts_kernel_loop){1, 0, 0};
-    j->tile.loops[2] = (ts_kernel_loop){b->groups.count, bytes, j->joins ? bytes : group_step};
-    j->tile.loops[3] = (ts_kernel_loop){b->tiles.count, tile_bytes, j->joins ? tile_bytes : step};
-    j->tile_function(&j->tile, j->joins ? joined : dst, scratch);
-    for (int64_t g = 0; j->joins && g < b->groups.count; g++)
-        j->kernels->store_narrow(&j->narrow, dst + g * group_step, joined + g * bytes, b->tiles.count, step);
+        load_tiles(copy, b, scratch);
+    copy->tile.loops[0] = copy->tile.loops[1] = (ts_kernel_loop){1, 0, 0};
+    copy->tile.loops[2] = (ts_kernel_loop){b->groups.count, bytes, copy->joins ? bytes : group_step};
+    copy->tile.loops[3] = (ts_kernel_loop){b->tiles.count, tile_bytes, copy->joins ? tile_bytes : step};
+    copy->tile_function(&copy->tile, copy->joins ? joined : dst, scratch);
+    for (int64_t g = 0; copy->joins && g < b->groups.count; g++)
+        copy->kernels->store_narrow(&copy->narrow, dst + g * group_step, joined + g * bytes, b->tiles.count,
+                                    step);
 }
 
 /* Tiles whose lines are made in a scratch, as many at once as it holds. */
-static void fill_and_move(ts_copy_plan *j, int64_t src_bits, uint8_t *dst) {
-    ts_kernel_loop groups = j->inner[0], tiles = j->inner[1];
-    int64_t most = TS_SCRATCH_BYTES / (j->narrow.lines * j->tile.line_bytes), many = most / tiles.count;
+static void fill_and_move(ts_copy_plan *copy, int64_t src_bits, uint8_t *dst) {
+    ts_kernel_loop groups = copy->inner[0], tiles = copy->inner[1];
+    int64_t most = TS_SCRATCH_BYTES / (copy->narrow.lines * copy->tile.line_bytes), many = most / tiles.count;
     if (many < 1) many = 1;
     for (int64_t g = 0; g < groups.count; g += many) {
         batch b = {groups, tiles, 0};
@@ -118,69 +119,69 @@ static void fill_and_move(ts_copy_plan *j, int64_t src_bits, uint8_t *dst) {
         for (int64_t n = 0; n < tiles.count; n += most) {
             b.tiles.count = most < tiles.count - n ? most : tiles.count - n;
             b.src_bits = src_bits + g * groups.src_step + n * tiles.src_step;
-            move_batch(j, &b, dst + g * groups.dst_step / 8 + n * tiles.dst_step / 8);
+            move_batch(copy, &b, dst + g * groups.dst_step / 8 + n * tiles.dst_step / 8);
         }
     }
 }
 
 /* Runs of one loop, made in a scratch, as many at once as it holds. */
-static void convert_runs(const ts_copy_plan *j, const uint8_t *src, uint8_t *dst, ts_kernel_loop loop) {
+static void convert_runs(const ts_copy_plan *copy, const uint8_t *src, uint8_t *dst, ts_kernel_loop loop) {
     static const int64_t here = 0;
     _Alignas(64) uint8_t scratch[TS_SCRATCH_BYTES];
-    const ts_copy_context *m = j->m;
-    int64_t together = TS_SCRATCH_BYTES / j->run_bytes;
+    const ts_copy_context *m = copy->m;
+    int64_t together = TS_SCRATCH_BYTES / copy->run_bytes;
     ts_convert_lines lines = {
-        .groups = 1, .step = loop.src_step, .count = j->run_elements, .lines = 1, .line = &here};
+        .groups = 1, .step = loop.src_step, .count = copy->run_elements, .lines = 1, .line = &here};
     for (int64_t i = 0; i < loop.count; i += lines.tiles) {
         lines.tiles = together < loop.count - i ? together : loop.count - i;
         m->convert(&m->conversion, scratch, src + i * loop.src_step, &lines);
-        ts_kernel_loop loops[2] = {{1, 0, 0}, {lines.tiles, j->run_bytes, loop.dst_step}};
+        ts_kernel_loop loops[2] = {{1, 0, 0}, {lines.tiles, copy->run_bytes, loop.dst_step}};
         (m->streams ? m->kernels->stream_runs : m->kernels->runs)(dst + i * loop.dst_step, scratch,
-                                                                  j->run_bytes, loops);
+                                                                  copy->run_bytes, loops);
     }
 }
 
-static void fill_runs(const ts_copy_plan *j, const uint8_t *src, uint8_t *dst) {
-    const ts_kernel_loop *outer = &j->inner[0], *inner = &j->inner[1];
+static void fill_runs(const ts_copy_plan *copy, const uint8_t *src, uint8_t *dst) {
+    const ts_kernel_loop *outer = &copy->inner[0], *inner = &copy->inner[1];
     for (int64_t i = 0; i < outer->count; i++) {
         const uint8_t *from = src + i * outer->src_step;
         uint8_t *to = dst + i * outer->dst_step;
-        if (ts_copy_converts(j->m) && j->run_bytes <= TS_SCRATCH_BYTES) {
-            convert_runs(j, from, to, *inner);
+        if (ts_copy_converts(copy->m) && copy->run_bytes <= TS_SCRATCH_BYTES) {
+            convert_runs(copy, from, to, *inner);
             continue;
         }
         for (int64_t k = 0; k < inner->count; k++)
-            ts_fill_run(j->m, from + k * inner->src_step, to + k * inner->dst_step, j->run_elements);
+            ts_fill_run(copy->m, from + k * inner->src_step, to + k * inner->dst_step, copy->run_elements);
     }
 }
 
 /* A loop that turns once, as for a tail, leaves the innermost place to the next: kernels take several steps of that at
  * once. Large transposes are a tenth faster with a copy than with the loops written in place. */
-static void set_tile_loops(ts_copy_plan *j) {
+static void set_tile_loops(ts_copy_plan *copy) {
     int next = TS_TILE_LOOPS;
-    if (j->in_runs) { /* whose loops keep their places */
-        ts_copy_plan_set_runs(j);
+    if (copy->in_runs) { /* whose loops keep their places */
+        ts_copy_plan_set_runs(copy);
         return;
     }
     for (int k = TS_TILE_LOOPS - 1; k >= 0; k--)
-        if (j->inner[k].count > 1) j->tile.loops[--next] = j->inner[k];
-    while (next > 0) j->tile.loops[--next] = (ts_kernel_loop){1, 0, 0};
+        if (copy->inner[k].count > 1) copy->tile.loops[--next] = copy->inner[k];
+    while (next > 0) copy->tile.loops[--next] = (ts_kernel_loop){1, 0, 0};
 }
 
 /* inner and tile.loops are set. */
-static void call_kernel(ts_copy_plan *j, int64_t src_bits, int64_t dst_bits) {
-    const ts_copy_context *m = j->m;
+static void call_kernel(ts_copy_plan *copy, int64_t src_bits, int64_t dst_bits) {
+    const ts_copy_context *m = copy->m;
     const uint8_t *src = m->src.bytes + (src_bits >> 3);
     uint8_t *dst = m->dst.bytes + dst_bits / 8;
-    j->tile.streams = j->streams && (intptr_t)dst % LINE_OF_MEMORY == 0;
-    if (j->tile_function && j->fills)
-        fill_and_move(j, src_bits, dst);
-    else if (j->tile_function)
-        (j->in_runs ? j->runs_function : j->tile_function)(&j->tile, dst, src);
+    copy->tile.streams = copy->streams && (intptr_t)dst % LINE_OF_MEMORY == 0;
+    if (copy->tile_function && copy->fills)
+        fill_and_move(copy, src_bits, dst);
+    else if (copy->tile_function)
+        (copy->in_runs ? copy->runs_function : copy->tile_function)(&copy->tile, dst, src);
     else if (!m->same)
-        fill_runs(j, src, dst);
+        fill_runs(copy, src, dst);
     else
-        (m->streams ? m->kernels->stream_runs : m->kernels->runs)(dst, src, j->run_bytes, j->inner);
+        (m->streams ? m->kernels->stream_runs : m->kernels->runs)(dst, src, copy->run_bytes, copy->inner);
 }
 
 static int64_t segments_of(const ts_copy_loop *loop) {
@@ -199,55 +200,56 @@ static int64_t enter_segment(const ts_copy_loop *loop, int64_t segment, int64_t 
 }
 
 /* The kernel's loops, of no steps yet; slot: which of them each loop is, -1 for none. */
-static void set_inner(ts_copy_plan *j, int *slot) {
-    int shift = j->fills ? 0 : 3;
-    for (int i = 0; i < j->loop_count; i++) slot[i] = -1;
+static void set_inner(ts_copy_plan *copy, int *slot) {
+    int shift = copy->fills ? 0 : 3;
+    for (int i = 0; i < copy->loop_count; i++) slot[i] = -1;
     for (int k = 0; k < TS_TILE_LOOPS; k++) {
-        int loop = j->inner_loop[k];
-        j->inner[k] = (ts_kernel_loop){1, 0, 0};
+        int loop = copy->inner_loop[k];
+        copy->inner[k] = (ts_kernel_loop){1, 0, 0};
         if (loop < 0) continue;
         slot[loop] = k;
-        j->inner[k] = (ts_kernel_loop){1, j->loops[loop].src_bits >> shift, j->loops[loop].dst_bits >> shift};
+        copy->inner[k] =
+            (ts_kernel_loop){1, copy->loops[loop].src_bits >> shift, copy->loops[loop].dst_bits >> shift};
     }
 }
 
-void ts_copy_plan_set_call(ts_copy_plan *j) {
+void ts_copy_plan_set_call(ts_copy_plan *copy) {
     int slot[TS_PLAN_MAX_LOOPS + 1];
-    j->is_call = true;
-    set_inner(j, slot);
-    for (int i = 0; i < j->loop_count && j->is_call; i++) {
-        const ts_copy_loop *loop = &j->loops[i];
-        j->is_call = slot[i] >= 0 && loop->most == loop->count && !loop->has_tail;
-        if (j->is_call) j->inner[slot[i]].count = loop->count;
+    copy->is_call = true;
+    set_inner(copy, slot);
+    for (int i = 0; i < copy->loop_count && copy->is_call; i++) {
+        const ts_copy_loop *loop = &copy->loops[i];
+        copy->is_call = slot[i] >= 0 && loop->most == loop->count && !loop->has_tail;
+        if (copy->is_call) copy->inner[slot[i]].count = loop->count;
     }
-    if (j->is_call && j->tile_function && !j->fills) set_tile_loops(j);
+    if (copy->is_call && copy->tile_function && !copy->fills) set_tile_loops(copy);
 }
 
 /* Piece after segment: those of the last loop turn fastest. src[i] is where loop i is entered. */
-static void run_segments(ts_copy_plan *j, int64_t src_bits, int64_t dst_bits) {
+static void run_segments(ts_copy_plan *copy, int64_t src_bits, int64_t dst_bits) {
     int64_t at[TS_PLAN_MAX_LOOPS + 1] = {0}, src[TS_PLAN_MAX_LOOPS + 2], dst[TS_PLAN_MAX_LOOPS + 2];
     int slot[TS_PLAN_MAX_LOOPS + 1];
-    set_inner(j, slot);
+    set_inner(copy, slot);
     src[0] = src_bits;
     dst[0] = dst_bits;
     for (int i = 0; i >= 0;) {
-        for (; i < j->loop_count; i++) {
-            int64_t src_step, dst_step, count = enter_segment(&j->loops[i], at[i], &src_step, &dst_step);
-            if (slot[i] >= 0) j->inner[slot[i]].count = count;
+        for (; i < copy->loop_count; i++) {
+            int64_t src_step, dst_step, count = enter_segment(&copy->loops[i], at[i], &src_step, &dst_step);
+            if (slot[i] >= 0) copy->inner[slot[i]].count = count;
             src[i + 1] = src[i] + src_step;
             dst[i + 1] = dst[i] + dst_step;
         }
-        if (j->tile_function && !j->fills) set_tile_loops(j);
-        call_kernel(j, src[i], dst[i]);
-        for (i--; i >= 0 && ++at[i] == segments_of(&j->loops[i]); i--) at[i] = 0;
+        if (copy->tile_function && !copy->fills) set_tile_loops(copy);
+        call_kernel(copy, src[i], dst[i]);
+        for (i--; i >= 0 && ++at[i] == segments_of(&copy->loops[i]); i--) at[i] = 0;
     }
 }
 
-void ts_copy_plan_run(ts_copy_plan *j, int64_t src_bits, int64_t dst_bits) {
-    if (j->tile_function && j->tile.listed > 0)
-        j->tile_function(&j->tile, j->m->dst.bytes, j->m->src.bytes);
-    else if (j->is_call)
-        call_kernel(j, src_bits, dst_bits);
+void ts_copy_plan_run(ts_copy_plan *copy, int64_t src_bits, int64_t dst_bits) {
+    if (copy->tile_function && copy->tile.listed > 0)
+        copy->tile_function(&copy->tile, copy->m->dst.bytes, copy->m->src.bytes);
+    else if (copy->is_call)
+        call_kernel(copy, src_bits, dst_bits);
     else
-        run_segments(j, src_bits, dst_bits);
+        run_segments(copy, src_bits, dst_bits);
 }

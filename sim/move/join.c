@@ -63,24 +63,24 @@ static bool join(const ts_plan_box *a, const ts_plan_box *b, ts_plan_box *both, 
     return false;
 }
 
-/* By a job of its own. */
+/* By a copy plan of its own. */
 static bool move(const ts_copy_context *m, const ts_plan_box *box, const ts_lack *lack) {
     int64_t times[TS_PLAN_MAX_LOOPS];
-    ts_copy_plan j;
-    ts_copy_plan_begin(&j, m);
-    j.lack = *lack;
-    if (!ts_copy_plan_match_lacking(&j, box, times)) return false;
-    ts_copy_plan_order(&j, box);
-    ts_copy_plan_run_box(&j, box);
+    ts_copy_plan copy;
+    ts_copy_plan_begin(&copy, m);
+    copy.lack = *lack;
+    if (!ts_copy_plan_match_lacking(&copy, box, times)) return false;
+    ts_copy_plan_order(&copy, box);
+    ts_copy_plan_run_box(&copy, box);
     return true;
 }
 
-bool ts_copy_plan_move_joined(const ts_copy_plan *j, const ts_plan_box *box, const bool *taken) {
-    ts_box_list *list = j->others;
+bool ts_copy_plan_move_joined(const ts_copy_plan *copy, const ts_plan_box *box, const bool *taken) {
+    ts_box_list *list = copy->others;
     ts_plan_box both;
     ts_lack lack;
     for (int i = list->next; i < list->count; i++) {
-        if (list->taken[i] || !join(box, &list->boxes[i], &both, &lack) || !move(j->m, &both, &lack))
+        if (list->taken[i] || !join(box, &list->boxes[i], &both, &lack) || !move(copy->m, &both, &lack))
             continue;
         memcpy(list->taken, taken, sizeof list->taken);
         list->taken[i] = true;
@@ -92,14 +92,14 @@ bool ts_copy_plan_move_joined(const ts_copy_plan *j, const ts_plan_box *box, con
 /* ---- Past the caches ---- */
 
 /* Do runs have all steps of both loops, and end with what is not there? Then they are so much shorter. */
-static bool shorten(ts_copy_plan *j, const ts_plan_box *box, const ts_lack *lack) {
+static bool shorten(ts_copy_plan *copy, const ts_plan_box *box, const ts_lack *lack) {
     const ts_plan_loop *outer = &box->loops[lack->outer], *inner = &box->loops[lack->inner];
-    const int64_t width = j->m->dst.element_bits;
+    const int64_t width = copy->m->dst.element_bits;
     if (inner->dst_bits != width || outer->dst_bits != width * inner->extent ||
-        8 * j->tile.runs.bytes != outer->dst_bits * outer->extent)
+        8 * copy->tile.runs.bytes != outer->dst_bits * outer->extent)
         return false;
-    j->tile.runs.lacks = (inner->extent - lack->from) * width / 8;
-    ts_copy_plan_set_call(j);
+    copy->tile.runs.lacks = (inner->extent - lack->from) * width / 8;
+    ts_copy_plan_set_call(copy);
     return true;
 }
 
@@ -112,12 +112,12 @@ bool ts_copy_plan_move_runs(const ts_copy_context *m, const ts_plan_box *box, co
     int64_t times[TS_PLAN_MAX_LOOPS];
     ts_plan_box both;
     ts_lack lack;
-    ts_copy_plan j;
+    ts_copy_plan copy;
     if (!reads_enough(m) || !join(box, other, &both, &lack)) return false;
-    ts_copy_plan_begin(&j, m);
-    if (!ts_copy_plan_match_runs(&j, &both, times)) return false;
-    ts_copy_plan_order(&j, &both);
-    if (!j.in_runs || !shorten(&j, &both, &lack)) return false;
-    ts_copy_plan_run(&j, both.src_bits, both.dst_bits);
+    ts_copy_plan_begin(&copy, m);
+    if (!ts_copy_plan_match_runs(&copy, &both, times)) return false;
+    ts_copy_plan_order(&copy, &both);
+    if (!copy.in_runs || !shorten(&copy, &both, &lack)) return false;
+    ts_copy_plan_run(&copy, both.src_bits, both.dst_bits);
     return true;
 }

@@ -298,24 +298,27 @@ static void set_tile(ts_tile *tile, const choice *c) {
     tile->masks = true;
 }
 
-bool ts_copy_plan_match_permute(ts_copy_plan *j, const ts_plan_box *box, int apart, int64_t *times) {
-    const ts_tile_kernels *kernels = j->m->kernels->tiles[0];
-    if (!kernels->permutes || !is_likely(box, j->m->dst.element_bits, apart)) return false;
-    choice c = {
-        .box = box, .lack = j->lack, .times = times, .unit = j->m->dst.element_bits / 8, .apart = apart};
+bool ts_copy_plan_match_permute(ts_copy_plan *copy, const ts_plan_box *box, int apart, int64_t *times) {
+    const ts_tile_kernels *kernels = copy->m->kernels->tiles[0];
+    if (!kernels->permutes || !is_likely(box, copy->m->dst.element_bits, apart)) return false;
+    choice c = {.box = box,
+                .lack = copy->lack,
+                .times = times,
+                .unit = copy->m->dst.element_bits / 8,
+                .apart = apart};
     c.sides[TS_SRC].side = TS_SRC;
     c.sides[TS_DST].side = TS_DST;
     find_loops(&c);
     c.step = find_step(&c);
     if (!choose(&c)) return false;
-    ts_copy_plan_set_loops(j, box, times);
-    if (!ts_copy_plan_steps_by(j, box, 8)) return false;
-    j->fills = j->joins = false;
-    set_tile(&j->tile, &c);
-    j->tile.loads_whole = ts_copy_may_load_whole(j, (int)lines_of(&c.sides[TS_SRC]));
-    j->kernels = kernels;
+    ts_copy_plan_set_loops(copy, box, times);
+    if (!ts_copy_plan_steps_by(copy, box, 8)) return false;
+    copy->fills = copy->joins = false;
+    set_tile(&copy->tile, &c);
+    copy->tile.loads_whole = ts_copy_may_load_whole(copy, (int)lines_of(&c.sides[TS_SRC]));
+    copy->kernels = kernels;
     int64_t sources = lines_of(&c.sides[TS_SRC]), lines = lines_of(&c.sides[TS_DST]);
     bool few = sources <= TS_PERMUTE_FEW && lines <= TS_PERMUTE_FEW;
-    j->tile_function = kernels->permutes[c.step > 1][sources - 1][few ? lines - 1 : TS_PERMUTE_FEW];
+    copy->tile_function = kernels->permutes[c.step > 1][sources - 1][few ? lines - 1 : TS_PERMUTE_FEW];
     return true;
 }

@@ -11,21 +11,22 @@
 enum { LEAST_RUN = 256, MANY_RUNS = 8, SHORT_PIECE = 256, NEAR_BYTES = 64 << 10 };
 
 /* The loop around number `inner` whose steps are so many bits; -1. */
-static int find_along(const ts_copy_plan *j, int inner, int64_t bits) {
+static int find_along(const ts_copy_plan *copy, int inner, int64_t bits) {
     for (int i = 0; i < inner; i++)
-        if (j->loops[i].dst_bits == bits && j->loops[i].count > 1) return i;
+        if (copy->loops[i].dst_bits == bits && copy->loops[i].count > 1) return i;
     return -1;
 }
 
 /* Finds the loops that continue runs, each around the one before; first: the number of that which is the kernel's first.
  * False where none is the last. */
-static bool find_loops(ts_copy_plan *j, int first) {
-    ts_tile_runs *runs = &j->tile.runs;
-    int64_t bits = 8 * j->tile.line_bytes;
+static bool find_loops(ts_copy_plan *copy, int first) {
+    ts_tile_runs *runs = &copy->tile.runs;
+    int64_t bits = 8 * copy->tile.line_bytes;
     memset(runs, 0, sizeof *runs);
-    for (int i = find_along(j, j->loop_count, bits); i >= 0 && i >= first; i = find_along(j, i, bits)) {
+    for (int i = find_along(copy, copy->loop_count, bits); i >= 0 && i >= first;
+         i = find_along(copy, i, bits)) {
         runs->along[i - first] = true;
-        bits *= j->loops[i].count;
+        bits *= copy->loops[i].count;
     }
     runs->bytes = bits / 8;
     return runs->along[TS_TILE_LOOPS - 1] && runs->bytes >= LEAST_RUN;
@@ -39,12 +40,12 @@ static int outermost_of(const ts_tile_runs *runs) {
 }
 
 /* Are there many runs, far from each other, of which the kernel stores little before it goes to another? */
-static bool is_scattered(const ts_copy_plan *j, int first) {
-    const ts_tile_runs *runs = &j->tile.runs;
-    int64_t piece = j->tile.line_bytes, count = 1 << j->tile.stages, reach = 0;
-    for (int k = TS_TILE_LOOPS - 1; k >= 0 && runs->along[k]; k--) piece *= j->loops[first + k].count;
+static bool is_scattered(const ts_copy_plan *copy, int first) {
+    const ts_tile_runs *runs = &copy->tile.runs;
+    int64_t piece = copy->tile.line_bytes, count = 1 << copy->tile.stages, reach = 0;
+    for (int k = TS_TILE_LOOPS - 1; k >= 0 && runs->along[k]; k--) piece *= copy->loops[first + k].count;
     for (int k = outermost_of(runs); k < TS_TILE_LOOPS; k++) {
-        const ts_copy_loop *loop = &j->loops[first + k];
+        const ts_copy_loop *loop = &copy->loops[first + k];
         if (runs->along[k]) continue;
         count *= loop->count;
         reach += (loop->count - 1) * llabs(loop->dst_bits) / 8;
@@ -53,34 +54,35 @@ static bool is_scattered(const ts_copy_plan *j, int first) {
 }
 
 /* Gives the kernel its loops: of those between the runs' no more than it can keep lines for. */
-static void give_loops(ts_copy_plan *j, int first) {
-    ts_tile_runs *runs = &j->tile.runs;
+static void give_loops(ts_copy_plan *copy, int first) {
+    ts_tile_runs *runs = &copy->tile.runs;
     const int outermost = outermost_of(runs);
-    int64_t kept = 1 << j->tile.stages;
+    int64_t kept = 1 << copy->tile.stages;
     for (int k = TS_TILE_LOOPS - 1; k >= 0 && first + k >= 0; k--) {
-        ts_copy_loop *loop = &j->loops[first + k];
+        ts_copy_loop *loop = &copy->loops[first + k];
         loop->most = loop->count;
-        j->inner_loop[k] = first + k;
+        copy->inner_loop[k] = first + k;
         if (k < outermost || runs->along[k]) continue;
         runs->kept_step[k] = (int)kept;
         loop->most = ts_min(TS_KEPT_LINES / kept, loop->count);
         kept *= loop->most;
     }
-    if (first + outermost > 0) runs->next = j->loops[first + outermost - 1].dst_bits / 8;
+    if (first + outermost > 0) runs->next = copy->loops[first + outermost - 1].dst_bits / 8;
 }
 
-bool ts_copy_plan_go_in_runs(ts_copy_plan *j) {
-    const int first = j->loop_count - TS_TILE_LOOPS;
-    if (!j->runs_function || j->fills || j->joins || !find_loops(j, first) || is_scattered(j, first))
+bool ts_copy_plan_go_in_runs(ts_copy_plan *copy) {
+    const int first = copy->loop_count - TS_TILE_LOOPS;
+    if (!copy->runs_function || copy->fills || copy->joins || !find_loops(copy, first) ||
+        is_scattered(copy, first))
         return false;
-    give_loops(j, first);
+    give_loops(copy, first);
     return true;
 }
 
-void ts_copy_plan_set_runs(ts_copy_plan *j) {
-    ts_tile_runs *runs = &j->tile.runs;
-    memcpy(j->tile.loops, j->inner, sizeof j->inner);
-    runs->bytes = j->tile.line_bytes - runs->lacks;
+void ts_copy_plan_set_runs(ts_copy_plan *copy) {
+    ts_tile_runs *runs = &copy->tile.runs;
+    memcpy(copy->tile.loops, copy->inner, sizeof copy->inner);
+    runs->bytes = copy->tile.line_bytes - runs->lacks;
     for (int k = 0; k < TS_TILE_LOOPS; k++)
-        if (runs->along[k]) runs->bytes += (j->inner[k].count - 1) * j->inner[k].dst_step;
+        if (runs->along[k]) runs->bytes += (copy->inner[k].count - 1) * copy->inner[k].dst_step;
 }

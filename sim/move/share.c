@@ -79,22 +79,22 @@ static bool take_share(const ts_copy_context *m, ts_plan_box *box, int share, in
     return true;
 }
 
-/* Those that come later for which the job serves again, before it is matched with others. */
-static void move_alike(ts_copy_plan *job, ts_box_list *list) {
+/* Those that come later for which the copy plan serves again, before it is matched with others. */
+static void move_alike(ts_copy_plan *copy, ts_box_list *list) {
     int64_t times[TS_PLAN_MAX_LOOPS];
     for (int i = list->next; i < list->count; i++) {
-        if (list->taken[i] || !ts_copy_plan_serves(job, &list->boxes[i], times)) continue;
+        if (list->taken[i] || !ts_copy_plan_serves(copy, &list->boxes[i], times)) continue;
         list->taken[i] = true;
-        ts_copy_plan_move(job, &list->boxes[i]);
+        ts_copy_plan_move(copy, &list->boxes[i]);
     }
 }
 
 /* Those that continue another are moved with it. */
 static void move_list(const ts_copy_context *m, const ts_plan *plan) {
     ts_box_list list;
-    ts_copy_plan job;
-    ts_copy_plan_begin(&job, m);
-    job.others = &list;
+    ts_copy_plan copy;
+    ts_copy_plan_begin(&copy, m);
+    copy.others = &list;
     list.next = 0;
     list.count = (int)plan->box_count;
     for (int i = 0; i < list.count; i++) {
@@ -104,8 +104,8 @@ static void move_list(const ts_copy_context *m, const ts_plan *plan) {
     while (list.next < list.count) {
         int i = list.next++;
         if (list.taken[i]) continue;
-        ts_copy_plan_move(&job, &list.boxes[i]);
-        move_alike(&job, &list);
+        ts_copy_plan_move(&copy, &list.boxes[i]);
+        move_alike(&copy, &list);
     }
 }
 
@@ -124,9 +124,9 @@ static void move_share(const void *context, int share, int threads) {
     bool whole = w->plan->box_count >= (int64_t)MANY_BOXES * threads && w->m->dst.element_bits % 8 == 0;
     bool together = w->m->streams && w->plan->box_count <= TS_CONCURRENT_BOXES;
     ts_plan_box boxes[TS_CONCURRENT_BOXES];
-    ts_copy_plan job;
+    ts_copy_plan copy;
     int count = 0;
-    ts_copy_plan_begin(&job, w->m);
+    ts_copy_plan_begin(&copy, w->m);
     for (int64_t i = 0; i < w->plan->box_count; i++) {
         ts_plan_box box;
         if (whole && i % threads != share) continue;
@@ -135,7 +135,7 @@ static void move_share(const void *context, int share, int threads) {
         if (together)
             boxes[count++] = box;
         else if (w->m->kernels)
-            ts_copy_plan_move(&job, &box);
+            ts_copy_plan_move(&copy, &box);
         else
             ts_move_elements(w->m, &box);
     }

@@ -26,7 +26,7 @@ typedef struct {
     uint64_t shorter;                  /* which loops the block takes fewer steps of */
     bool known, by_columns, by_kernel; /* else by elements */
     ts_plan_box box;
-    ts_copy_plan job;
+    ts_copy_plan copy;
 } fill;
 
 /* A box, its loops by the destination, the longest steps first, and how it is cut into blocks. */
@@ -164,17 +164,17 @@ static fill *find_fill(stage *s, const block *b) {
     f->box = (ts_plan_box){.loop_count = s->box.loop_count};
     for (int i = 0; i < s->box.loop_count; i++)
         f->box.loops[i] = (ts_plan_loop){b->extent[i], s->box.loops[i].src_bits, s->pitch[i]};
-    f->by_columns = s->in_columns && ts_copy_plan_match_columns(&f->job, &s->in, &f->box);
+    f->by_columns = s->in_columns && ts_copy_plan_match_columns(&f->copy, &s->in, &f->box);
     f->by_kernel = !f->by_columns && ts_copy_plan_is_element(s->in.dst.element_bits) &&
-                   ts_copy_plan_match(&f->job, &s->in, &f->box);
+                   ts_copy_plan_match(&f->copy, &s->in, &f->box);
     return f;
 }
 
 static void fill_scratch(stage *s, const block *b, int64_t offset) {
     fill *f = find_fill(s, b);
     if (f->by_kernel) {
-        f->job.tile.ahead_bytes = s->in.ahead_bytes;
-        ts_copy_plan_run(&f->job, b->src_bits, offset * 8);
+        f->copy.tile.ahead_bytes = s->in.ahead_bytes;
+        ts_copy_plan_run(&f->copy, b->src_bits, offset * 8);
         return;
     }
     ts_plan_box box = f->box;
@@ -243,8 +243,9 @@ static void move_columns(stage *s, const block *b) {
         fill_scratch(s, b, b->dst_bits / 8);
         return;
     }
-    f->job.tile.ahead_bytes = s->in.ahead_bytes;
-    f->job.columns_function(&f->job.tile, s->dst + b->dst_bits / 8, s->in.src.bytes + b->src_bits / 8, &runs);
+    f->copy.tile.ahead_bytes = s->in.ahead_bytes;
+    f->copy.columns_function(&f->copy.tile, s->dst + b->dst_bits / 8, s->in.src.bytes + b->src_bits / 8,
+                             &runs);
 }
 
 static void move_block(stage *s, const block *b) {
@@ -385,7 +386,7 @@ static bool cut_columns(stage *s) {
     run_bits(&runs, s->cover, TS_DST, s->in.dst.element_bits, &s->along, s->in_run);
     take_block(s, first, &b);
     const fill *f = find_fill(s, &b);
-    return f->by_columns && f->job.tile.columns.count == s->rows;
+    return f->by_columns && f->copy.tile.columns.count == s->rows;
 }
 
 bool ts_stage_columns(const ts_copy_context *m, const ts_plan_box *box) {

@@ -5,11 +5,11 @@
 
 typedef struct ts_copy_step {
     ts_copy_context own, *m; /* own: where it is not that of most */
-    bool runs;               /* the job; else elements: those of the list, or where it has none of the box */
+    bool runs; /* the copy plan; else elements: those of the list, or where it has none of the box */
     int64_t src_bits, dst_bits;
     ts_plan_box box;
     ts_element_list list;
-    ts_copy_plan job;
+    ts_copy_plan copy;
 } ts_copy_step;
 
 /* Room for one more; NULL where there is none. */
@@ -49,17 +49,17 @@ void ts_copy_step_elements(const ts_copy_context *m, const ts_plan_box *box) {
     if (!finds(m)) ts_move_elements(m, box);
 }
 
-void ts_copy_step_run(ts_copy_plan *job, int64_t src_bits, int64_t dst_bits) {
-    ts_copy_step *step = keep(job->m);
+void ts_copy_step_run(ts_copy_plan *copy, int64_t src_bits, int64_t dst_bits) {
+    ts_copy_step *step = keep(copy->m);
     if (step) {
         step->runs = true;
         step->src_bits = src_bits;
         step->dst_bits = dst_bits;
-        step->job = *job;
-        step->job.m = step->m;
-        step->job.others = NULL;
+        step->copy = *copy;
+        step->copy.m = step->m;
+        step->copy.others = NULL;
     }
-    if (!finds(job->m)) ts_copy_plan_run(job, src_bits, dst_bits);
+    if (!finds(copy->m)) ts_copy_plan_run(copy, src_bits, dst_bits);
 }
 
 void ts_copy_steps_repeat(const ts_copy_steps *steps) {
@@ -68,7 +68,7 @@ void ts_copy_steps_repeat(const ts_copy_steps *steps) {
         step->m->src.bytes = steps->m->src.bytes;
         step->m->dst.bytes = steps->m->dst.bytes;
         if (step->runs)
-            ts_copy_plan_run(&step->job, step->src_bits, step->dst_bits);
+            ts_copy_plan_run(&step->copy, step->src_bits, step->dst_bits);
         else if (step->list.count > 0)
             ts_elements_move_list(step->m, &step->list);
         else

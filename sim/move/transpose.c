@@ -126,16 +126,16 @@ static bool is_complete(const ts_plan_box *box, const side *s, const int64_t *ti
 }
 
 /* Adds the boxes that come later and continue a side. Tables cost more than to move few elements alone. */
-static void add_boxes(const ts_copy_plan *j, const ts_plan_box *box, int64_t width, const int64_t *times,
+static void add_boxes(const ts_copy_plan *copy, const ts_plan_box *box, int64_t width, const int64_t *times,
                       side *s) {
-    const ts_box_list *list = j->others;
+    const ts_box_list *list = copy->others;
     side part;
     int64_t own[TS_PLAN_MAX_LOOPS];
-    if (!list || j->m->streams || j->m->staging || !is_complete(box, s, times) ||
-        ts_copy_leaves_rests(j->m, box, times))
+    if (!list || copy->m->streams || copy->m->staging || !is_complete(box, s, times) ||
+        ts_copy_leaves_rests(copy->m, box, times))
         return;
     for (int i = list->next; i < list->count; i++) {
-        if (list->taken[i] || ts_copy_is_tiny(j->m, &list->boxes[i]) ||
+        if (list->taken[i] || ts_copy_is_tiny(copy->m, &list->boxes[i]) ||
             !find_part(box, s, width, &list->boxes[i], &part, own))
             continue;
         s->boxes[s->box_count++] = i;
@@ -299,12 +299,12 @@ static bool are_columns_colliding(const ts_offsets *columns, int64_t width, int 
 }
 
 /* Bytes of a row that are moved together: within the caches many, but fewer where columns collide. */
-static int choose_strip(const ts_copy_plan *j, int64_t width, bool narrows) {
-    int least =
-            (int)ts_max(TS_FEW_COLUMNS * width / 8, j->tile.reads_on ? LEAST_SHORT_BYTES : LEAST_ROW_BYTES),
+static int choose_strip(const ts_copy_plan *copy, int64_t width, bool narrows) {
+    int least = (int)ts_max(TS_FEW_COLUMNS * width / 8,
+                            copy->tile.reads_on ? LEAST_SHORT_BYTES : LEAST_ROW_BYTES),
         bytes = (int)ts_min(TS_STRIP_COLUMNS * width / 8, TS_LONG_STRIP_BYTES);
-    const ts_offsets *columns = &j->tile.columns;
-    if (j->m->staging || j->tile.packs || are_columns_colliding(columns, width, bytes, TS_FEW_COLUMNS))
+    const ts_offsets *columns = &copy->tile.columns;
+    if (copy->m->staging || copy->tile.packs || are_columns_colliding(columns, width, bytes, TS_FEW_COLUMNS))
         bytes = TS_STRIP_BYTES;
     while (narrows && bytes > least && are_columns_colliding(columns, width, bytes, TS_FEW_COLUMNS))
         bytes /= 2;
@@ -353,17 +353,17 @@ static void grow(const ts_plan_box *box, side *rows, side *columns, int64_t *tim
     }
 }
 
-static void set_tile(ts_copy_plan *j, const ts_plan_box *box, const side *rows, const side *columns,
+static void set_tile(ts_copy_plan *copy, const ts_plan_box *box, const side *rows, const side *columns,
                      int64_t width, const int64_t *times) {
-    const ts_tile_kernels *kernels = j->kernels;
-    ts_tile *tile = &j->tile;
+    const ts_tile_kernels *kernels = copy->kernels;
+    ts_tile *tile = &copy->tile;
     tile->line_bytes = kernels->line_bytes;
     tile->stages = 0;
     tile->masks = false;
     set_offsets(box, rows, times, 128 / width, &tile->rows);
     set_offsets(box, columns, times, INT64_MAX, &tile->columns);
-    join_offsets(j->others, box, rows, width, &tile->rows);
-    join_offsets(j->others, box, columns, width, &tile->columns);
+    join_offsets(copy->others, box, rows, width, &tile->rows);
+    join_offsets(copy->others, box, columns, width, &tile->columns);
     repeat_offsets(rows, &tile->rows);
     repeat_offsets(columns, &tile->columns);
     bool is_short = rows->count * width / 8 < kernels->line_bytes;
@@ -372,20 +372,20 @@ static void set_tile(ts_copy_plan *j, const ts_plan_box *box, const side *rows, 
                   ts_copy_plan_rows_collide(&tile->rows, tile->line_bytes * 8 / width);
     tile->apart = are_columns_colliding(&tile->columns, width, TS_STRIP_BYTES, TS_FEW_COLUMNS - 1);
     tile->spread = tile->packs && !tile->apart;
-    tile->reads_on = ts_copy_reads_on(j->m);
+    tile->reads_on = ts_copy_reads_on(copy->m);
     bool reads_bytes_often = width == 8 && tile->packs; /* whose rows collide, too */
-    tile->strip_bytes = choose_strip(j, width, !j->m->staging && !is_short && !reads_bytes_often);
+    tile->strip_bytes = choose_strip(copy, width, !copy->m->staging && !is_short && !reads_bytes_often);
 }
 
-static void take_boxes(ts_copy_plan *j, const side *s) {
-    for (int i = 0; i < s->box_count; i++) j->others->taken[s->boxes[i]] = true;
+static void take_boxes(ts_copy_plan *copy, const side *s) {
+    for (int i = 0; i < s->box_count; i++) copy->others->taken[s->boxes[i]] = true;
 }
 
 /* The longest rows and columns; the bits of an element, or 0 where there are none. */
-static int64_t find_sides(const ts_copy_plan *j, const ts_plan_box *box, side *rows, side *columns,
+static int64_t find_sides(const ts_copy_plan *copy, const ts_plan_box *box, side *rows, side *columns,
                           int64_t *times) {
     for (int i = 0; i < box->loop_count; i++) times[i] = 1;
-    int64_t width = steps_by_bytes(box) ? find_width(box, j->m->dst.element_bits, times) : 0;
+    int64_t width = steps_by_bytes(box) ? find_width(box, copy->m->dst.element_bits, times) : 0;
     *columns = (side){.side = TS_SRC, .other = TS_DST, .count = 1, .next_bits = width};
     *rows = (side){.side = TS_DST, .other = TS_SRC, .count = 1, .next_bits = width};
     if (width > 0) grow(box, rows, columns, times);
@@ -393,49 +393,49 @@ static int64_t find_sides(const ts_copy_plan *j, const ts_plan_box *box, side *r
 }
 
 /* Where no other boxes are joined with the rows, some may be with the columns. */
-static bool match_sides(ts_copy_plan *j, const ts_plan_box *box, side *rows, side *columns, int64_t width,
+static bool match_sides(ts_copy_plan *copy, const ts_plan_box *box, side *rows, side *columns, int64_t width,
                         int64_t *times) {
-    if (rows->box_count == 0) add_boxes(j, box, width, times, columns);
+    if (rows->box_count == 0) add_boxes(copy, box, width, times, columns);
     add_repeats(box, width, times, rows);
     add_repeats(box, width, times, columns);
-    j->kernels = choose(j->m->kernels, rows->count * width / 8, columns->count * width / 8);
-    if (!j->kernels) return false;
-    set_tile(j, box, rows, columns, width, times);
-    j->fills = j->joins = false;
-    j->tile_function = j->kernels->transposes[__builtin_ctzll((uint64_t)width / 8)];
-    ts_copy_plan_set_loops(j, box, times);
-    if (!ts_copy_plan_steps_by(j, box, 8)) return false;
-    take_boxes(j, rows);
-    take_boxes(j, columns);
-    j->extended = rows->box_count + columns->box_count > 0;
+    copy->kernels = choose(copy->m->kernels, rows->count * width / 8, columns->count * width / 8);
+    if (!copy->kernels) return false;
+    set_tile(copy, box, rows, columns, width, times);
+    copy->fills = copy->joins = false;
+    copy->tile_function = copy->kernels->transposes[__builtin_ctzll((uint64_t)width / 8)];
+    ts_copy_plan_set_loops(copy, box, times);
+    if (!ts_copy_plan_steps_by(copy, box, 8)) return false;
+    take_boxes(copy, rows);
+    take_boxes(copy, columns);
+    copy->extended = rows->box_count + columns->box_count > 0;
     return true;
 }
 
-bool ts_copy_plan_match_transpose(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
+bool ts_copy_plan_match_transpose(ts_copy_plan *copy, const ts_plan_box *box, int64_t *times) {
     side rows, columns;
-    int64_t width = find_sides(j, box, &rows, &columns, times);
-    if (width == 0 || !choose(j->m->kernels, rows.count * width / 8, columns.count * width / 8) ||
-        is_better_in_lines(j->m, box, &rows, &columns, width / 8))
+    int64_t width = find_sides(copy, box, &rows, &columns, times);
+    if (width == 0 || !choose(copy->m->kernels, rows.count * width / 8, columns.count * width / 8) ||
+        is_better_in_lines(copy->m, box, &rows, &columns, width / 8))
         return false;
     bool close = are_close(box, &columns, rows.count * width / 8);
-    add_boxes(j, box, width, times, &rows);
+    add_boxes(copy, box, width, times, &rows);
     if (close && rows.box_count == 0) return false;
-    return match_sides(j, box, &rows, &columns, width, times);
+    return match_sides(copy, box, &rows, &columns, width, times);
 }
 
 /* To make few columns of few rows takes longer than to move elements. */
-bool ts_copy_plan_match_short_rows(ts_copy_plan *j, const ts_plan_box *box, int64_t *times) {
+bool ts_copy_plan_match_short_rows(ts_copy_plan *copy, const ts_plan_box *box, int64_t *times) {
     side rows, columns;
-    int64_t width = find_sides(j, box, &rows, &columns, times), row_bytes = columns.count * width / 8,
+    int64_t width = find_sides(copy, box, &rows, &columns, times), row_bytes = columns.count * width / 8,
             column_bytes = rows.count * width / 8;
-    bool reads_on = ts_copy_reads_on(j->m);
+    bool reads_on = ts_copy_reads_on(copy->m);
     if (width == 0 || width > (reads_on ? 16 : 8) || row_bytes < LEAST_SHORT_BYTES ||
         row_bytes >= LEAST_ROW_BYTES || column_bytes < (reads_on ? TS_LINE_BYTES : LEAST_ROW_BYTES))
         return false;
-    const ts_tile_kernels *kernels = choose(j->m->kernels, column_bytes, row_bytes);
+    const ts_tile_kernels *kernels = choose(copy->m->kernels, column_bytes, row_bytes);
     if (!kernels || kernels->line_bytes < LEAST_LINE_BYTES) return false;
-    add_boxes(j, box, width, times, &rows);
-    return match_sides(j, box, &rows, &columns, width, times);
+    add_boxes(copy, box, width, times, &rows);
+    return match_sides(copy, box, &rows, &columns, width, times);
 }
 
 void ts_copy_plan_list_rows(const ts_plan_box *box, int64_t width, ts_offsets *rows) {
@@ -450,22 +450,22 @@ void ts_copy_plan_list_rows(const ts_plan_box *box, int64_t width, ts_offsets *r
     repeat_last(rows, ts_round_up(s.count, ts_copy_count_in_line(width)));
 }
 
-bool ts_copy_plan_match_columns(ts_copy_plan *j, const ts_copy_context *m, const ts_plan_box *box) {
+bool ts_copy_plan_match_columns(ts_copy_plan *copy, const ts_copy_context *m, const ts_plan_box *box) {
     const ts_tile_kernels *kernels = m->kernels->tiles[0];
     side rows, columns;
-    ts_copy_plan_begin(j, m);
-    int64_t times[TS_PLAN_MAX_LOOPS], width = find_sides(j, box, &rows, &columns, times);
+    ts_copy_plan_begin(copy, m);
+    int64_t times[TS_PLAN_MAX_LOOPS], width = find_sides(copy, box, &rows, &columns, times);
     const int64_t bytes = columns.count * width / 8;
     if (width == 0 || bytes < LEAST_ROW_BYTES) return false;
     for (int i = 0; i < box->loop_count; i++)
         if (times[i] != box->loops[i].extent) return false;
     const int64_t line = ts_copy_count_in_line(width), whole = ts_round_up(rows.count, line);
-    set_offsets(box, &rows, times, ts_max(128 / width, 1), &j->tile.rows);
-    set_offsets(box, &columns, times, INT64_MAX, &j->tile.columns);
-    if (width == 8 && ts_copy_plan_rows_collide(&j->tile.rows, line)) return false;
-    if (whole > rows.count || j->tile.rows.even < rows.count) repeat_last(&j->tile.rows, whole);
-    j->tile.line_bytes = (int)width / 8;
-    j->columns_function =
+    set_offsets(box, &rows, times, ts_max(128 / width, 1), &copy->tile.rows);
+    set_offsets(box, &columns, times, INT64_MAX, &copy->tile.columns);
+    if (width == 8 && ts_copy_plan_rows_collide(&copy->tile.rows, line)) return false;
+    if (whole > rows.count || copy->tile.rows.even < rows.count) repeat_last(&copy->tile.rows, whole);
+    copy->tile.line_bytes = (int)width / 8;
+    copy->columns_function =
         ts_copy_plan_is_element(width)
             ? kernels->columns[bytes >= kernels->line_bytes][__builtin_ctzll((uint64_t)width / 8)]
             : kernels->columns_of_runs;

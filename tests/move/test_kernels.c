@@ -140,10 +140,10 @@ static void random_boxes(void **state) {
             uint8_t *raw = TS_NEW_ARRAY(arena, uint8_t, dst.length + 64);
             m.dst.bytes = raw + (-(intptr_t)raw & 63);
             memcpy(m.dst.bytes, dst.bytes, (size_t)dst.length);
-            ts_copy_plan job;
-            ts_copy_plan_begin(&job, &m);
-            ts_copy_plan_move(&job, &part);
-            ts_copy_plan_move(&job, &box);
+            ts_copy_plan copy;
+            ts_copy_plan_begin(&copy, &m);
+            ts_copy_plan_move(&copy, &part);
+            ts_copy_plan_move(&copy, &box);
             if (memcmp(m.dst.bytes, want, (size_t)dst.length) == 0) continue;
             fail_msg("TS_SEED=%llu: %s%s moves box %d (types %d) otherwise", (unsigned long long)box_seed,
                      ts_kernels_name(version / 2), m.streams ? ", streaming," : "", n, (int)(pair - pairs));

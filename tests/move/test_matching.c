@@ -708,7 +708,7 @@ static void move_listed(size_t n, const ts_kernels *kernels) {
     static uint8_t src[LISTED_BYTES], dst[LISTED_BYTES], want[LISTED_BYTES];
     ts_copy_context m = context_of(TS_DTYPE_BF16, 16, kernels);
     ts_box_list list = {.count = 2, .next = 1};
-    ts_copy_plan job;
+    ts_copy_plan copy;
     list.boxes[0] = box_of(listed[n].first, 4);
     list.boxes[1] = box_of(listed[n].second, 4);
     list.boxes[1].src_bits = listed[n].src_bytes * 8;
@@ -720,9 +720,9 @@ static void move_listed(size_t n, const ts_kernels *kernels) {
     m.dst.bytes = want;
     for (int i = 0; i <= listed[n].are; i++) ts_move_elements(&m, &list.boxes[i]);
     m.dst.bytes = dst;
-    ts_copy_plan_begin(&job, &m);
-    job.others = &list;
-    ts_copy_plan_move(&job, &list.boxes[0]);
+    ts_copy_plan_begin(&copy, &m);
+    copy.others = &list;
+    ts_copy_plan_move(&copy, &list.boxes[0]);
     assert_int_equal(list.taken[1], listed[n].are);
     assert_memory_equal(dst, want, sizeof want);
 }
@@ -744,12 +744,12 @@ static void move_alone(size_t n, const ts_kernels *kernels) {
     static uint8_t src[LISTED_BYTES], dst[LISTED_BYTES];
     ts_copy_context m = context_of(TS_DTYPE_BF16, 16, kernels);
     ts_plan_box box = box_of(alone[n].loops, alone[n].count);
-    ts_copy_plan job;
+    ts_copy_plan copy;
     m.src.bytes = src;
     m.dst.bytes = dst;
-    ts_copy_plan_begin(&job, &m);
-    ts_copy_plan_move(&job, &box);
-    assert_int_equal(job.tile.loops[TS_TILE_LOOPS - 1].src_step == 0, alone[n].are);
+    ts_copy_plan_begin(&copy, &m);
+    ts_copy_plan_move(&copy, &box);
+    assert_int_equal(copy.tile.loops[TS_TILE_LOOPS - 1].src_step == 0, alone[n].are);
 }
 
 static void tiles_that_are_listed(void **state) {

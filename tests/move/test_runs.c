@@ -203,18 +203,18 @@ static ts_plan_box box_of(const box_row *row) {
 
 static bool has_runs(void) { return ts_kernels_best()->tiles[0]->runs != NULL; }
 
-/* Steps of the innermost of a job's loops that stay between runs. */
-static int64_t most_of(const ts_copy_plan *job) {
+/* Steps of the innermost of a copy plan's loops that stay between runs. */
+static int64_t most_of(const ts_copy_plan *copy) {
     for (int k = TS_TILE_LOOPS - 1; k >= 0; k--)
-        if (!job->tile.runs.along[k]) return job->loops[job->inner_loop[k]].most;
+        if (!copy->tile.runs.along[k]) return copy->loops[copy->inner_loop[k]].most;
     return 0;
 }
 
 /* Has a call all steps of the loops that continue runs? */
-static bool has_whole_runs(const ts_copy_plan *job) {
+static bool has_whole_runs(const ts_copy_plan *copy) {
     for (int k = 0; k < TS_TILE_LOOPS; k++) {
-        const int loop = job->inner_loop[k];
-        if (job->tile.runs.along[k] && (loop < 0 || job->loops[loop].most != job->loops[loop].count))
+        const int loop = copy->inner_loop[k];
+        if (copy->tile.runs.along[k] && (loop < 0 || copy->loops[loop].most != copy->loops[loop].count))
             return false;
     }
     return true;
@@ -226,16 +226,16 @@ static void boxes_in_runs(void **state) {
         ts_copy_context m = context_of(row->bits);
         ts_plan_box box = box_of(row);
         int64_t times[TS_PLAN_MAX_LOOPS];
-        ts_copy_plan job;
-        ts_copy_plan_begin(&job, &m);
+        ts_copy_plan copy;
+        ts_copy_plan_begin(&copy, &m);
         print_message("%s\n", row->name);
-        if (ts_copy_plan_match_runs(&job, &box, times)) ts_copy_plan_order(&job, &box);
-        assert_int_equal(job.runs_function && job.in_runs, row->in_runs);
+        if (ts_copy_plan_match_runs(&copy, &box, times)) ts_copy_plan_order(&copy, &box);
+        assert_int_equal(copy.runs_function && copy.in_runs, row->in_runs);
         if (!row->in_runs) continue;
-        assert_int_equal(job.tile.runs.bytes, row->bytes);
-        assert_int_equal(job.tile.runs.next, row->next);
-        assert_int_equal(most_of(&job), row->most);
-        assert_true(has_whole_runs(&job));
+        assert_int_equal(copy.tile.runs.bytes, row->bytes);
+        assert_int_equal(copy.tile.runs.next, row->next);
+        assert_int_equal(most_of(&copy), row->most);
+        assert_true(has_whole_runs(&copy));
     }
 }
 
