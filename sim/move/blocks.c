@@ -9,7 +9,6 @@ enum {
     MOST_BLOCK_BYTES = 1 << 20,
     BAND_BYTES = 384 << 10,
     LONG_RUN_BYTES = 2048,
-    LINE_OF_MEMORY = 64,
     FEW = 64
 };
 
@@ -39,11 +38,11 @@ static bool find_blocks(group *g) {
     for (g->shared = 0; all_share(g, g->shared);) {
         const ts_plan_loop *loop = &g->boxes[0].loops[g->shared++];
         int64_t step = loop->dst_bits / 8;
-        if (step <= 0 || llabs(loop->src_bits) * loop->extent / 8 < LINE_OF_MEMORY) return false;
+        if (step <= 0 || llabs(loop->src_bits) * loop->extent / 8 < TS_CACHE_LINE_BYTES) return false;
         g->cover = BLOCK_BYTES / step;
         if (g->cover > 0) break;
         g->cover = 1;
-        if (llabs(loop->src_bits) / 8 < LINE_OF_MEMORY)
+        if (llabs(loop->src_bits) / 8 < TS_CACHE_LINE_BYTES)
             return false; /* blocks would share lines of the source */
     }
     if (g->shared == 0) return false;
@@ -52,7 +51,7 @@ static bool find_blocks(group *g) {
     for (int64_t whole = 64; whole > 4; whole /= 2) /* of tiles */
         if (g->cover >= whole && g->cover < last->extent) g->cover -= g->cover % whole;
     /* blocks do not share lines of the source */
-    return llabs(last->src_bits) * g->cover / 8 >= LINE_OF_MEMORY &&
+    return llabs(last->src_bits) * g->cover / 8 >= TS_CACHE_LINE_BYTES &&
            g->cover * last->dst_bits / 8 <= MOST_BLOCK_BYTES;
 }
 
@@ -81,7 +80,7 @@ static bool find_filled(const group *block, int64_t *low, int64_t *high) {
 }
 
 static void move_block(const group *block, int64_t ahead_bytes) {
-    _Alignas(LINE_OF_MEMORY) uint8_t scratch[BLOCK_BYTES + LINE_OF_MEMORY];
+    _Alignas(TS_CACHE_LINE_BYTES) uint8_t scratch[BLOCK_BYTES + TS_CACHE_LINE_BYTES];
     static const ts_kernel_loop once[2] = {{1, 0, 0}, {1, 0, 0}};
     ts_copy_context in = *block->m;
     int64_t low, high, first = 0;
@@ -89,7 +88,8 @@ static void move_block(const group *block, int64_t ahead_bytes) {
     in.streams = false;
     in.ahead_bytes = ahead_bytes;
     if (filled) {
-        first = low - ((intptr_t)in.dst.bytes + low) % LINE_OF_MEMORY; /* lines lie as in the destination */
+        first =
+            low - ((intptr_t)in.dst.bytes + low) % TS_CACHE_LINE_BYTES; /* lines lie as in the destination */
         in.dst.bytes = scratch;
     }
     for (int i = 0; i < block->count; i++) {
@@ -179,7 +179,7 @@ static bool leads_in_source(const ts_plan_box *box) {
     int64_t first = llabs(box->loops[0].src_bits);
     for (int k = 1; k < box->loop_count; k++)
         if (llabs(box->loops[k].src_bits) > first) return false;
-    return first / 8 >= LINE_OF_MEMORY;
+    return first / 8 >= TS_CACHE_LINE_BYTES;
 }
 
 static bool all_lead(const group *g) {
@@ -208,7 +208,7 @@ static bool has_long_runs(const group *g) {
 /* Do most lie in runs shorter than a line, which boxes share then? */
 static bool shares_lines(const group *g) {
     int64_t all;
-    return count_in_runs(g, LINE_OF_MEMORY, &all) * 2 < all;
+    return count_in_runs(g, TS_CACHE_LINE_BYTES, &all) * 2 < all;
 }
 
 /* Bytes of the destination that a step of the outermost loop makes, or takes. */
@@ -237,7 +237,7 @@ static void move_bands(const group *g) {
 
 /* Do a few steps of the outermost loop, none within a line of the source, make a band? */
 static bool makes_bands(const group *g) {
-    return llabs(g->boxes[0].loops[0].src_bits) / 8 >= LINE_OF_MEMORY && bytes_of_step(g) <= BAND_BYTES;
+    return llabs(g->boxes[0].loops[0].src_bits) / 8 >= TS_CACHE_LINE_BYTES && bytes_of_step(g) <= BAND_BYTES;
 }
 
 /* Is much outside of the largest box, so that lines of the source would be read again? */
@@ -264,7 +264,7 @@ static bool lead_with_common(group *g, ts_side side) {
     ts_plan_loop best = {.extent = 0};
     for (int k = 0; k < g->boxes[0].loop_count; k++) {
         const ts_plan_loop *loop = &g->boxes[0].loops[k];
-        bool all = llabs(loop->src_bits) / 8 >= LINE_OF_MEMORY &&
+        bool all = llabs(loop->src_bits) / 8 >= TS_CACHE_LINE_BYTES &&
                    llabs(ts_plan_step_bits(loop, side)) > llabs(ts_plan_step_bits(&best, side));
         for (int i = 1; i < g->count; i++) all = all && find_loop(&g->boxes[i], loop) >= 0;
         if (all) best = *loop;

@@ -62,7 +62,7 @@ static bool split_bytes(const ts_copy_context *m, ts_plan_box *box) {
     return false;
 }
 
-/* A loop to turn outside of both a tile and what it leaves, so that these meet in the cache; -1 for none. */
+/* A loop to run outside of both a tile and what it leaves, so that these meet in the cache; -1 for none. */
 static int find_peel(const ts_copy_context *m, const ts_plan_box *box, const int64_t *times) {
     int best = -1;
     bool leaves = false;

@@ -54,13 +54,13 @@ void ts_copy_plan_keep(ts_copy_plan *copy, const ts_plan_box *box, const int64_t
     memcpy(copy->times, times, (size_t)copy->box.loop_count * sizeof *times);
 }
 
-/* A loop may turn more or less often outside a tile that takes some of its steps. */
+/* A loop may have more or fewer steps outside a tile that takes some of its steps. */
 static bool is_alike(const ts_plan_loop *a, const ts_plan_loop *b, int64_t times) {
     return a->src_bits == b->src_bits && a->dst_bits == b->dst_bits &&
            (a->extent == b->extent || (a->extent >= times && b->extent >= times));
 }
 
-/* A loop that is not there turns once. */
+/* A loop that is not there has one step. */
 bool ts_copy_plan_serves(const ts_copy_plan *copy, const ts_plan_box *box, int64_t *times) {
     int same = 0;
     if (copy->box.loop_count == 0 || ts_copy_is_narrow(copy->m)) return false;

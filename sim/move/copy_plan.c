@@ -9,8 +9,6 @@ typedef struct {
     int64_t src_bits; /* of the first */
 } batch;
 
-enum { LINE_OF_MEMORY = 64 };
-
 static int64_t group_bytes(const ts_copy_plan *copy, const batch *b) {
     return b->tiles.count * copy->narrow.lines * copy->tile.line_bytes;
 }
@@ -155,7 +153,7 @@ static void fill_runs(const ts_copy_plan *copy, const uint8_t *src, uint8_t *dst
     }
 }
 
-/* A loop that turns once, as for a tail, leaves the innermost place to the next: kernels take several steps of that at
+/* A loop of one step, as for a tail, leaves the innermost place to the next: kernels take several steps of that at
  * once. Large transposes are a tenth faster with a copy than with the loops written in place. */
 static void set_tile_loops(ts_copy_plan *copy) {
     int next = TS_TILE_LOOPS;
@@ -173,7 +171,7 @@ static void call_kernel(ts_copy_plan *copy, int64_t src_bits, int64_t dst_bits) 
     const ts_copy_context *m = copy->m;
     const uint8_t *src = m->src.bytes + (src_bits >> 3);
     uint8_t *dst = m->dst.bytes + dst_bits / 8;
-    copy->tile.streams = copy->streams && (intptr_t)dst % LINE_OF_MEMORY == 0;
+    copy->tile.streams = copy->streams && (intptr_t)dst % TS_CACHE_LINE_BYTES == 0;
     if (copy->tile_function && copy->fills)
         fill_and_move(copy, src_bits, dst);
     else if (copy->tile_function)
@@ -225,7 +223,7 @@ void ts_copy_plan_set_call(ts_copy_plan *copy) {
     if (copy->is_call && copy->tile_function && !copy->fills) set_tile_loops(copy);
 }
 
-/* Piece after segment: those of the last loop turn fastest. src[i] is where loop i is entered. */
+/* Segment after segment, those of the last loop fastest. src[i] is where loop i is entered. */
 static void run_segments(ts_copy_plan *copy, int64_t src_bits, int64_t dst_bits) {
     int64_t at[TS_PLAN_MAX_LOOPS + 1] = {0}, src[TS_PLAN_MAX_LOOPS + 2], dst[TS_PLAN_MAX_LOOPS + 2];
     int slot[TS_PLAN_MAX_LOOPS + 1];

@@ -7,7 +7,7 @@
 
 enum { TS_SCRATCH_BYTES = 8192 };
 
-/* A loop around a kernel. Its steps are taken in segments of up to `most`, which the kernel turns; where a tile
+/* A loop around a kernel. Its steps are taken in segments of up to `most`, which the kernel loops over; where a tile
  * leaves a rest of the loop, the last is a tile that ends where the loop does. */
 typedef struct {
     int64_t count, src_bits, dst_bits, most;
@@ -17,7 +17,7 @@ typedef struct {
 
 /* Boxes of a plan that are moved one after the other. */
 typedef struct {
-    int count, next; /* next: the first that has not had its turn */
+    int count, next; /* next: the first that is not moved yet */
     ts_plan_box boxes[TS_CONCURRENT_BOXES];
     bool taken[TS_CONCURRENT_BOXES]; /* moved with one before it */
 } ts_box_list;
@@ -39,7 +39,7 @@ typedef struct {
     int64_t times[TS_PLAN_MAX_LOOPS];
     int64_t run_elements, run_bytes;
     int loop_count,
-        inner_loop[TS_TILE_LOOPS]; /* which of the loops the kernel turns, its outermost first; or -1 */
+        inner_loop[TS_TILE_LOOPS]; /* which of the loops the kernel runs, its outermost first; or -1 */
     ts_copy_loop loops[TS_PLAN_MAX_LOOPS + 1];
     ts_kernel_loop inner[TS_TILE_LOOPS]; /* these, of a segment; bits if it fills */
     bool is_call;                        /* one call of the kernel is all: inner and tile.loops are set */
@@ -58,7 +58,7 @@ bool ts_copy_plan_match(ts_copy_plan *copy, const ts_copy_context *m, const ts_p
 bool ts_copy_plan_match_box(ts_copy_plan *copy, const ts_plan_box *box, int64_t *times);
 /* The same by tiles whose lines may continue runs. */
 bool ts_copy_plan_match_runs(ts_copy_plan *copy, const ts_plan_box *box, int64_t *times);
-/* What it was matched with serves again for a box whose loops turn more or less often. */
+/* What it was matched with serves again for a box whose loops have more or fewer steps. */
 void ts_copy_plan_keep(ts_copy_plan *copy, const ts_plan_box *box, const int64_t *times);
 bool ts_copy_plan_serves(const ts_copy_plan *copy, const ts_plan_box *box, int64_t *times);
 bool ts_copy_plan_match_again(ts_copy_plan *copy, const ts_plan_box *box, int64_t *times);

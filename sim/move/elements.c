@@ -7,7 +7,7 @@
 #include "base/number.h"
 #include "layout/convert.h"
 
-enum { LONG_ROW = 8, TOGETHER = 512, WIDEST_BYTES = 16, LINE_OF_MEMORY = 64 };
+enum { LONG_ROW = 8, TOGETHER = 512, WIDEST_BYTES = 16 };
 
 static uint64_t get_bits(const uint8_t *bytes, int64_t bit, int width) {
     uint64_t value = 0;
@@ -147,7 +147,7 @@ static bool is_whole_bytes(const ts_copy_context *m, const ts_plan_box *box) {
 static void prefetch_row(const ts_copy_context *m, int64_t src_bit, const ts_plan_loop *row) {
     const uint8_t *src = m->src.bytes + src_bit / 8 + m->ahead_bytes;
     int64_t step = llabs(row->src_bits) / 8;
-    int64_t every = step > 0 && step < LINE_OF_MEMORY ? LINE_OF_MEMORY / step : 1;
+    int64_t every = step > 0 && step < TS_CACHE_LINE_BYTES ? TS_CACHE_LINE_BYTES / step : 1;
     for (int64_t i = 0; i < row->extent; i += every) __builtin_prefetch(src + i * row->src_bits / 8, 0, 2);
 }
 

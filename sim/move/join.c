@@ -33,7 +33,7 @@ static int insert(ts_plan_box *box, ts_plan_loop loop) {
     return at;
 }
 
-/* Puts the other box one step behind those of loop `outer`, or of one that turned once (-1); false where it is not
+/* Puts the other box one step behind those of loop `outer`, or of one of one step (-1); false where it is not
  * there. */
 static bool add_step(ts_plan_box *box, const ts_plan_box *other, ts_lack *lack) {
     const int64_t src = other->src_bits - box->src_bits, dst = other->dst_bits - box->dst_bits;

@@ -23,6 +23,7 @@ enum {
     TS_TILES_LISTED = 64,
     TS_TILE_PARTS = 8,
     TS_LINE_BYTES = 64,
+    TS_CACHE_LINE_BYTES = 64, /* of the hosts that these kernels are for */
     TS_PERMUTE_LINES = 8,
     TS_PERMUTE_FEW = 4, /* lines, that registers hold */
     TS_TRANSPOSES = 5,  /* of elements of 1, 2, .. 16 bytes */

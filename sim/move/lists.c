@@ -18,7 +18,7 @@ static bool can_list(const ts_copy_plan *copy, int first) {
            count_from(copy, first) <= TS_TILES_LISTED;
 }
 
-/* The loop around those, which turns once where there is none. */
+/* The loop around those, of one step where there is none. */
 static ts_copy_loop outer_of(const ts_copy_plan *copy, int first) {
     return first > 0 ? copy->loops[0] : (ts_copy_loop){.count = 1};
 }
@@ -67,7 +67,7 @@ static int find_alike(const ts_copy_plan *copy, const ts_plan_box *box, int firs
     return i;
 }
 
-/* Are all tiles around which the loop turns those of `first`? */
+/* Are all tiles that the loop goes over those of `first`? */
 static bool is_alike(const ts_copy_plan *copy, int first, const ts_copy_loop *outer) {
     const ts_copy_loop loop = outer_of(copy, first);
     return loop.count == outer->count && loop.src_bits == outer->src_bits && loop.dst_bits == outer->dst_bits;

@@ -1,4 +1,4 @@
-/* In which order the loops around a kernel turn, and which of them the kernel turns itself. */
+/* The order of the loops around a kernel, and which of them the kernel runs itself. */
 #include <stdlib.h>
 
 #include "copy_plan.h"
@@ -7,7 +7,6 @@
 
 enum {
     AHEAD_BYTES = 1024, /* of a source whose elements are no wider than those they become */
-    LINE_OF_MEMORY = 64,
     BAND_BYTES = 128,
     LONG_ROW = 4096,
     RUN_LOOPS = 2,
@@ -27,7 +26,7 @@ static int by_count(const void *left, const void *right) {
     return a < b ? -1 : a > b;
 }
 
-/* Would the loops around those that a kernel of runs turns call it so often, for so little, that this takes longer than to
+/* Would the loops around those that a kernel of runs has itself call it so often, for so little, that this takes longer than to
  * move them in another order? */
 static bool calls_often(const ts_copy_plan *copy) {
     if (copy->tile_function) return false;
@@ -38,14 +37,14 @@ static bool calls_often(const ts_copy_plan *copy) {
 }
 
 /* Runs in caches, not longer than a line, that follow each other in the destination, of which each lies in another line of
- * the source: more of them than it has lines at hand. Those that follow each other in the source then turn innermost, if
+ * the source: more of them than it has lines at hand. Those that follow each other in the source are then innermost, if
  * they are fewer. */
 static void read_in_order(ts_copy_plan *copy) {
     if (copy->tile_function || copy->m->streams || copy->loop_count < RUN_LOOPS ||
-        copy->run_bytes > LINE_OF_MEMORY)
+        copy->run_bytes > TS_CACHE_LINE_BYTES)
         return;
     ts_copy_loop *last = &copy->loops[copy->loop_count - 1];
-    if (last->count <= MANY_LINES || llabs(last->src_bits) < 8 * LINE_OF_MEMORY) return;
+    if (last->count <= MANY_LINES || llabs(last->src_bits) < 8 * TS_CACHE_LINE_BYTES) return;
     for (ts_copy_loop *loop = copy->loops; loop < last; loop++) {
         if (loop->src_bits != copy->run_elements * copy->m->src.element_bits || loop->count >= last->count)
             continue;
@@ -68,7 +67,7 @@ static bool is_aligned(const ts_copy_plan *copy, const ts_plan_box *box) {
     int64_t all = (intptr_t)copy->m->dst.bytes + box->dst_bits / 8;
     for (int i = 0; i < copy->loop_count; i++) all |= copy->loops[i].dst_bits / 8;
     for (int i = 0; i < tile->stages; i++) all |= tile->dst_line[1 << i] % tile->line_bytes;
-    return all % LINE_OF_MEMORY == 0;
+    return all % TS_CACHE_LINE_BYTES == 0;
 }
 
 /* Is every store that passes the caches one of an aligned line, with the rest of its 64 bytes close behind?
@@ -80,10 +79,10 @@ static bool can_stream(const ts_copy_plan *copy, bool continues) {
         if (tile->dst_mask[i] != 0 && tile->dst_mask[i] != UINT64_MAX) return false;
     for (int i = 0; i < tile->stages; i++)
         continues = continues || tile->dst_line[1 << i] == tile->line_bytes;
-    return continues || tile->line_bytes == LINE_OF_MEMORY;
+    return continues || tile->line_bytes == TS_CACHE_LINE_BYTES;
 }
 
-/* The kernel walks `loop` too, around those it has: up to `most` iterations a call. */
+/* The kernel runs `loop` too, around those it has: up to `most` iterations a call. */
 static bool give(ts_copy_plan *copy, int *slot, int loop, int64_t most) {
     if (loop < 0 || *slot < 0 || most < 2) return false;
     for (int i = *slot + 1; i < TS_TILE_LOOPS; i++)
@@ -107,7 +106,7 @@ static int64_t find_ahead(const ts_copy_plan *copy) {
     return ahead;
 }
 
-/* What the kernel turns itself: its tiles, or a run. */
+/* What the kernel loops over itself: its tiles, or a run. */
 typedef struct {
     int slot;                 /* of the next loop that it gets; -1: none is free */
     int64_t lines, line_bits; /* of a tile; a run is one, and has none of a tile's */
@@ -122,7 +121,7 @@ static inner inner_of(const ts_copy_plan *copy) {
                    .lines = lines,
                    .line_bits = 8 * copy->tile.line_bytes,
                    .tiles = lines < 8 ? 8 / lines : 1,
-                   .is_short = copy->tile.line_bytes < LINE_OF_MEMORY};
+                   .is_short = copy->tile.line_bytes < TS_CACHE_LINE_BYTES};
 }
 
 /* The loop that continues the lines it writes, so that whole lines of memory are written at once: all of it where it
@@ -134,7 +133,7 @@ static bool give_written(ts_copy_plan *copy, inner *in, int *outermost) {
         BAND_BYTES / copy->tile.line_bytes > in->tiles ? BAND_BYTES / copy->tile.line_bytes : in->tiles;
     int loop = loop_of_step(copy, TS_DST, in->line_bits);
     bool all = loop >= 0 && loop == copy->loop_count - 1 &&
-               (m->streams || llabs(copy->loops[loop].src_bits) <= 8 * LINE_OF_MEMORY);
+               (m->streams || llabs(copy->loops[loop].src_bits) <= 8 * TS_CACHE_LINE_BYTES);
     if (!give(copy, &in->slot, loop, all ? INT64_MAX : band)) return false;
     if (m->streams && copy->loops[loop].count > copy->loops[loop].most) *outermost = loop;
     return true;

@@ -8,7 +8,6 @@
 #include "copy_plan.h"
 
 enum {
-    LINE_OF_MEMORY = 64,
     STAGE_BYTES = 64 << 10,
     DST_RUN_BYTES = 256,    /* as many of a block should be contiguous in the destination; */
     NARROW_RUN_BYTES = 512, /* of elements of one or two bytes, */
@@ -37,12 +36,12 @@ typedef struct {
     int64_t cover[TS_PLAN_MAX_LOOPS]; /* steps of each loop that a block takes */
     int64_t pitch[TS_PLAN_MAX_LOOPS]; /* bits of a step in the scratch */
     bool in_run[TS_PLAN_MAX_LOOPS];   /* its steps lie together in the destination */
-    int order[TS_PLAN_MAX_LOOPS];     /* in which the loops turn, the first outermost */
+    int order[TS_PLAN_MAX_LOOPS];     /* of the loops, the first outermost */
     int along;                        /* the loop whose next block continues the runs; -1 */
-    int row;                          /* the loop over runs that turns fastest; -1 */
+    int row;                          /* the innermost loop over runs; -1 */
     int64_t rows;                     /* runs of a block */
     bool in_columns;                  /* blocks are rows and columns, that need no scratch */
-    uint8_t *carried;                 /* lines, of all blocks that turn within `along` */
+    uint8_t *carried;                 /* lines, of all blocks of the loops inside `along` */
     fill fills[FILLS];
 } stage;
 
@@ -130,20 +129,20 @@ static void set_order(stage *s) {
 /* Runs lie in lines of their own, at the offsets in them that they have in the destination. How many bytes the
  * scratch needs. */
 static int64_t set_pitches(stage *s, int64_t run_bytes) {
-    int64_t next = run_bytes + LINE_OF_MEMORY;
+    int64_t next = run_bytes + TS_CACHE_LINE_BYTES;
     s->row = -1;
     s->rows = 1;
     for (int i = s->box.loop_count - 1; i >= 0; i--) {
         s->pitch[i] = s->box.loops[i].dst_bits;
         if (s->in_run[i] || s->cover[i] == 1) continue;
-        int64_t offset = s->box.loops[i].dst_bits / 8 % LINE_OF_MEMORY;
-        next += (offset - next % LINE_OF_MEMORY + LINE_OF_MEMORY) % LINE_OF_MEMORY;
+        int64_t offset = s->box.loops[i].dst_bits / 8 % TS_CACHE_LINE_BYTES;
+        next += (offset - next % TS_CACHE_LINE_BYTES + TS_CACHE_LINE_BYTES) % TS_CACHE_LINE_BYTES;
         s->pitch[i] = next * 8;
         next *= s->cover[i];
         s->rows *= s->cover[i];
         if (s->row < 0 || s->cover[i] > s->cover[s->row]) s->row = i;
     }
-    return next + LINE_OF_MEMORY;
+    return next + TS_CACHE_LINE_BYTES;
 }
 
 /* ---- A block ---- */
@@ -194,7 +193,8 @@ static void take_rows(const stage *s, const block *b, const ts_staged_runs *runs
     }
     for (int64_t i = 0; i < runs->count; i++, dst += runs->dst_step, at += runs->step) {
         if (!b->begins)
-            memcpy(at - (intptr_t)dst % LINE_OF_MEMORY, runs->carried + i * LINE_OF_MEMORY, LINE_OF_MEMORY);
+            memcpy(at - (intptr_t)dst % TS_CACHE_LINE_BYTES, runs->carried + i * TS_CACHE_LINE_BYTES,
+                   TS_CACHE_LINE_BYTES);
         else
             __builtin_prefetch(dst, 1, 2);
         if (b->ends) __builtin_prefetch(dst + runs->bytes - 1, 1, 2);
@@ -220,7 +220,7 @@ static void take_runs(const stage *s, const block *b, uint8_t *scratch, uint8_t 
     }
     for (;;) {
         take_rows(s, b, &runs, dst, scratch, way);
-        runs.carried += runs.count * LINE_OF_MEMORY;
+        runs.carried += runs.count * TS_CACHE_LINE_BYTES;
         int i = s->box.loop_count - 1;
         for (; i >= 0; i--) {
             if (s->in_run[i] || i == s->row || b->extent[i] == 1) continue;
@@ -250,7 +250,7 @@ static void move_columns(stage *s, const block *b) {
 
 static void move_block(stage *s, const block *b) {
     uint8_t *dst = s->dst + b->dst_bits / 8;
-    int64_t offset = (intptr_t)dst % LINE_OF_MEMORY;
+    int64_t offset = (intptr_t)dst % TS_CACHE_LINE_BYTES;
     take_runs(s, b, s->in.dst.bytes + offset, dst, BRING);
     fill_scratch(s, b, offset);
     take_runs(s, b, s->in.dst.bytes + offset, dst, STORE);
@@ -296,7 +296,7 @@ static void move_blocks(stage *s) {
     take_block(s, at, &next);
     for (bool more = true; more;) {
         b = next;
-        b.carried = s->carried + within * s->rows * LINE_OF_MEMORY;
+        b.carried = s->carried + within * s->rows * TS_CACHE_LINE_BYTES;
         more = go_on(s, at, &within);
         if (more) take_block(s, at, &next);
         s->in.ahead_bytes = (next.src_bits - b.src_bits) / 8;
@@ -353,7 +353,7 @@ static bool cut(stage *s, int64_t scratch_bytes) {
     int64_t run = run_bits(&s->box, s->cover, TS_DST, width, &s->along, s->in_run) / 8;
     return set_pitches(s, run) <= scratch_bytes && s->rows <= MOST_CARRIED &&
            (s->along < 0 ||
-            run >= LINE_OF_MEMORY); /* no line is begun by a block and continued by the next */
+            run >= TS_CACHE_LINE_BYTES); /* no line is begun by a block and continued by the next */
 }
 
 static void begin_stage(stage *s, const ts_copy_context *m, const ts_plan_box *box, uint8_t *carried) {
@@ -390,7 +390,7 @@ static bool cut_columns(stage *s) {
 }
 
 bool ts_stage_columns(const ts_copy_context *m, const ts_plan_box *box) {
-    _Alignas(LINE_OF_MEMORY) uint8_t carried[MOST_CARRIED * LINE_OF_MEMORY];
+    _Alignas(TS_CACHE_LINE_BYTES) uint8_t carried[MOST_CARRIED * TS_CACHE_LINE_BYTES];
     stage s;
     begin_stage(&s, m, box, carried);
     s.in_columns = true;
@@ -401,7 +401,8 @@ bool ts_stage_columns(const ts_copy_context *m, const ts_plan_box *box) {
 }
 
 bool ts_stage_move(const ts_copy_context *m, const ts_plan_box *box) {
-    _Alignas(LINE_OF_MEMORY) uint8_t scratch[2 * MOST_STAGE_BYTES], carried[MOST_CARRIED * LINE_OF_MEMORY];
+    _Alignas(TS_CACHE_LINE_BYTES) uint8_t scratch[2 * MOST_STAGE_BYTES],
+        carried[MOST_CARRIED * TS_CACHE_LINE_BYTES];
     stage s;
     begin_stage(&s, m, box, carried);
     if (!cut(&s, sizeof scratch)) return false;

@@ -14,7 +14,6 @@ enum {
     LEAST_STAGED_BYTES = 32,
     LEAST_SQUARE_BYTES = 1600, /* of a row times those of a column */
     LEAST_HALVES_SQUARE_BYTES = 800,
-    LINE_OF_MEMORY = 64,
     PAGE_BYTES = 4096,
     FEW_WAYS = 8
 };
@@ -251,9 +250,9 @@ static const ts_tile_kernels *choose(const ts_kernels *kernels, int64_t column_b
 /* Adds the line at an offset, if it lies as the first does and is not known. */
 static void add_colliding(uint64_t *lines, int *count, uint64_t at) {
     int known = 0;
-    if (at % PAGE_BYTES >= LINE_OF_MEMORY) return;
-    while (known < *count && lines[known] != at / LINE_OF_MEMORY) known++;
-    if (known == *count) lines[(*count)++] = at / LINE_OF_MEMORY;
+    if (at % PAGE_BYTES >= TS_CACHE_LINE_BYTES) return;
+    while (known < *count && lines[known] != at / TS_CACHE_LINE_BYTES) known++;
+    if (known == *count) lines[(*count)++] = at / TS_CACHE_LINE_BYTES;
 }
 
 /* Where an element of a side lies on the other one. */
@@ -273,7 +272,7 @@ count_in_first_line(const ts_offsets *offsets, int count, int before) {
     uint16_t same = 0, at[TS_TRANSPOSED]; /* short, so that a vector holds many */
     for (int i = 0; i < count; i++) at[i] = (uint16_t)offset_of(offsets, i);
     for (int i = 0; i < count; i++)
-        same = (uint16_t)(same + ((uint16_t)(at[i] + before) % PAGE_BYTES < LINE_OF_MEMORY));
+        same = (uint16_t)(same + ((uint16_t)(at[i] + before) % PAGE_BYTES < TS_CACHE_LINE_BYTES));
     return same;
 }
 
@@ -295,7 +294,7 @@ bool ts_copy_plan_rows_collide(const ts_offsets *rows, int64_t count) {
 /* The same of a strip's columns, the next of which may lie before the first in its page. */
 static bool are_columns_colliding(const ts_offsets *columns, int64_t width, int strip_bytes, int few) {
     int64_t count = strip_bytes * 8 / width;
-    return are_colliding(columns, count, few, 0) || are_colliding(columns, count, few, LINE_OF_MEMORY);
+    return are_colliding(columns, count, few, 0) || are_colliding(columns, count, few, TS_CACHE_LINE_BYTES);
 }
 
 /* Bytes of a row that are moved together: within the caches many, but fewer where columns collide. */

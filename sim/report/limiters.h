@@ -1,4 +1,4 @@
-/* What the bills of one transfer and of several share. Private to the folder. */
+/* What the reports of one transfer and of several share. Private to the folder. */
 #ifndef TILESIM_REPORT_LIMITERS_H
 #define TILESIM_REPORT_LIMITERS_H
 
