@@ -3,7 +3,6 @@
 
 #include "report/run.h"
 #include "report/timeline.h"
-#include "study/transfer.h"
 
 #include "api_private.h"
 

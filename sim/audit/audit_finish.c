@@ -7,7 +7,6 @@
 #include "audit_state.h"
 #include "base/number.h"
 #include "layout/notation/xla.h"
-#include "study/transfer.h"
 
 const char *ts_audit_level_text(ts_audit_level level) {
     static const char *const texts[TS_AUDIT_LEVELS] = {"level unknown", "entry",   "loop or branch",

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "audit_state.h"
-#include "layout/notation/xla.h"
 
 /* An operand: its shape by its own text or by its name, with what else is known of the name. */
 static int32_t find_operand(ts_audit *a, int64_t line, ts_span operands, int number, int32_t *flags) {

@@ -7,7 +7,6 @@
 
 #include "choose_private.h"
 #include "base/number.h"
-#include "dma/price.h"
 #include "layout/notation/tpu_rule.h"
 #include "layout/notation/xla.h"
 

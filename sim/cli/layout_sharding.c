@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "commands.h"
 #include "files.h"
 #include "report/sharding.h"
 

@@ -5,7 +5,6 @@
 
 #include "breakdown_private.h"
 #include "prices.h"
-#include "sampler.h"
 #include "transfer.h"
 #include "base/clock.h"
 #include "base/number.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "layout/shape.h"
 
 /* ---- Operands ---- */
 

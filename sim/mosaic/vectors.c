@@ -1,5 +1,4 @@
 /* Operations on whole vregs: constants, several as one vector, indices and masks, reductions. */
-#include "base/number.h"
 
 #include "convert.h"
 

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "copy_context.h"
-#include "layout/convert.h"
 
 static bool float_kind(const ts_dtype_info *type, ts_kind *kind) {
     const ts_float_format *format = type->format;

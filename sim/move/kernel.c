@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "copy_plan.h"
-#include "layout/convert.h"
 
 /* What part of a tile is there at least; bytes a clock of a permute as fast as tiles that mostly are, or hardly; what
  * all of a tile counts; stages of a network that may take fewer shuffles than a permute. */

@@ -31,8 +31,8 @@ enum {
     TS_KEPT_LINES = 128,
     TS_STRIP_BYTES = 256, /* of a row that are moved together; in caches up to */
     TS_LONG_STRIP_BYTES = 640,
-    TS_STRIP_COLUMNS =
-        256, /* and no more, whose lines the nearest cache holds; where they collide no more than */
+    /* And no more columns, whose lines the nearest cache holds; where they collide no more than the few. */
+    TS_STRIP_COLUMNS = 256,
     TS_FEW_COLUMNS = 8
 };
 

@@ -1,8 +1,6 @@
 /* The directives: one row each. */
 #include <string.h>
 
-#include "layout/shape.h"
-
 #include "assembler.h"
 
 /* ---- .param NAME = VALUE ---- */

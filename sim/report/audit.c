@@ -6,7 +6,6 @@
 
 #include "padding.h"
 #include "report/machine.h"
-#include "study/transfer.h"
 
 const char *ts_report_audit_space(int space) {
     return space == TS_AUDIT_SPACES ? "all" : ts_audit_space_name(space);

@@ -8,7 +8,6 @@
 #include "picture.h"
 #include "report/machine.h"
 #include "report/run.h"
-#include "study/transfer.h"
 
 static double microseconds(const ts_choose_result *r, int64_t cycles) {
     return ts_machine_microseconds(r->request->machine, cycles);

@@ -3,7 +3,6 @@
 #include "padding.h"
 #include "report/choose.h"
 #include "report/machine.h"
-#include "study/transfer.h"
 
 static double microseconds(const ts_choose_result *r, const ts_candidate *c) {
     return ts_machine_microseconds(r->request->machine, c->priced ? c->cycles : c->bound_cycles);

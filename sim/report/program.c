@@ -1,7 +1,6 @@
 /* Live ranges and memory maps as text. */
 #include "report/program.h"
 
-#include "layout/shape.h"
 #include "program/live.h"
 #include "report/json.h"
 

@@ -14,7 +14,6 @@
 #include "report/energy.h"
 #include "report/lines.h"
 #include "report/machine.h"
-#include "study/transfer.h"
 
 const char *ts_report_stall_unit(int stall) {
     if (stall >= TS_STALL_SEMAPHORE) {

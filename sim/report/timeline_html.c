@@ -6,7 +6,6 @@
 #include "timeline_private.h"
 #include "base/number.h"
 #include "core/core.h"
-#include "report/json.h"
 #include "report/run.h"
 
 enum { EVENTS = 1 << 12, MOST_EVENTS = 360000, COLOUR_DMA = 2 };

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/text.h"
 #include "validate/table.h"
 
 enum { MOST_READS = 16 }; /* of a stream's input: operations of a few passes */

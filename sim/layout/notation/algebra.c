@@ -5,7 +5,6 @@
 
 #include "algebra_private.h"
 #include "notation.h"
-#include "layout/notation/xla.h"
 
 enum { NESTING_MAX = 64, ARGUMENTS_MAX = 8 };
 

@@ -2,7 +2,6 @@
 #include <inttypes.h>
 
 #include "algebra_private.h"
-#include "index_map_private.h"
 #include "base/number.h"
 
 enum { A, B, C };

@@ -4,13 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "axe_private.h"
 #include "index_map_private.h"
 #include "notation.h"
 #include "base/number.h"
 #include "layout/notation/cute_axe.h"
 #include "layout/shape.h"
-#include "layout/notation/xla.h"
 #include "translate_xla.h"
 
 enum { EQUAL_LIMIT = 1 << 24 };
