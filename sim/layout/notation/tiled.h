@@ -11,7 +11,6 @@
 #define TILESIM_LAYOUT_NOTATION_TILED_H
 
 #include "layout/dtype.h"
-#include "layout/layout.h"
 #include "layout/notation/xla.h"
 
 typedef struct {
