@@ -120,10 +120,7 @@ static void update_lines(ts_text *out, const char *old, const char *what, int64_
     if (!found) ts_text_add(out, "%s %lld\n", what, (long long)cycles);
 }
 
-/* programs/add.tsim has its cycles, with the parameters and inputs of the text, in programs/add.cycles. */
-static bool update_cycles(ts_error *err, const cli_line *line, const ts_run_request *request,
-                          const ts_run_result *result) {
-    if (cli_value(line, "update") == NULL) return true;
+static bool check_update(ts_error *err, const cli_line *line, const ts_run_request *request) {
     bool other = cli_value(line, "set") || cli_value(line, "topology") || cli_value(line, "fail-link");
     if (request->define_count + request->input_count > 0 || other) {
         return ts_error_set(err, TS_ERROR_USAGE,
@@ -133,21 +130,29 @@ static bool update_cycles(ts_error *err, const cli_line *line, const ts_run_requ
     if (!ts_file_size(NULL, request->program, &(uint64_t){0}))
         return ts_error_set(err, TS_ERROR_USAGE, "--update: %s is in the binary, expected a file",
                             request->program);
-    const char *mesh = cli_value(line, "mesh");
+    return true;
+}
+
+/* programs/add.tsim has its cycles, with the parameters and inputs of the text, in programs/add.cycles. */
+static const char *cycles_path(ts_arena *arena, const char *program) {
+    const char *dot = strrchr(program, '.');
+    int length = (int)(dot != NULL ? (size_t)(dot - program) : strlen(program));
+    return ts_text_format(arena, "%.*s.cycles", length, program);
+}
+
+static bool update_cycles(ts_error *err, const cli_line *line, const ts_run_request *request,
+                          const ts_run_result *result) {
+    if (cli_value(line, "update") == NULL) return true;
+    if (!check_update(err, line, request)) return false;
+    const char *mesh = cli_value(line, "mesh"), *path = cycles_path(line->arena, request->program);
     const char *what =
         ts_text_format(line->arena, "%s%s%s", request->machine->name, mesh ? " " : "", mesh ? mesh : "");
-    ts_text path = ts_text_begin(line->arena);
     ts_text text = ts_text_begin(line->arena);
-    const char *dot = strrchr(request->program, '.');
-    ts_text_add_bytes(&path, request->program,
-                      dot != NULL ? (size_t)(dot - request->program) : strlen(request->program));
-    ts_text_add(&path, ".cycles");
     char *old = NULL;
     size_t length;
-    ts_error none = {0};
-    bool exists = ts_file_read(&none, line->arena, path.bytes, 1 << 20, &old, &length);
+    bool exists = ts_file_read(&(ts_error){0}, line->arena, path, 1 << 20, &old, &length);
     update_lines(&text, exists ? old : "", what, result->counters.values[TS_COUNTER_CYCLES]);
-    return ts_file_save(err, line->arena, path.bytes, text.bytes, text.length);
+    return ts_file_save(err, line->arena, path, text.bytes, text.length);
 }
 
 /* ---- The run ---- */

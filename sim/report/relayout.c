@@ -6,6 +6,16 @@
 #include "report/json.h"
 #include "report/machine.h"
 
+static void add_ops(const ts_relayout *plan, ts_text *out) {
+    for (int i = 0; i < TS_RELAYOUT_OPS; i++)
+        if (plan->counts[i] > 0)
+            ts_text_add(out, "%-10s %6" PRId64 " %s\n", "", plan->counts[i],
+                        ts_relayout_op_name((ts_relayout_kind)i));
+    ts_text_add(out, "ops        %d", plan->op_count);
+    if (plan->kept_count < plan->op_count)
+        ts_text_add(out, ", %d when those that are the same are merged", plan->kept_count);
+}
+
 void ts_report_relayout(const ts_relayout_price_request *r, const ts_relayout_price *price, ts_text *out) {
     const ts_relayout *plan = &price->plan;
     ts_text_add(out, "from       ");
@@ -16,13 +26,7 @@ void ts_report_relayout(const ts_relayout_price_request *r, const ts_relayout_pr
     ts_report_machine_line("machine    ", r->machine, out);
     ts_text_add(out, "vregs      %" PRId64 " to %" PRId64 "\nhow        %s\n", plan->sources, plan->results,
                 plan->steps.bytes);
-    for (int i = 0; i < TS_RELAYOUT_OPS; i++)
-        if (plan->counts[i] > 0)
-            ts_text_add(out, "%-10s %6" PRId64 " %s\n", "", plan->counts[i],
-                        ts_relayout_op_name((ts_relayout_kind)i));
-    ts_text_add(out, "ops        %d", plan->op_count);
-    if (plan->kept_count < plan->op_count)
-        ts_text_add(out, ", %d when those that are the same are merged", plan->kept_count);
+    add_ops(plan, out);
     if (plan->scratch_sublanes > 0)
         ts_text_add(out, "\nscratch    %s", ts_text_counted(out->arena, plan->scratch_sublanes, "sublane"));
     if (price->unpriced != NULL)

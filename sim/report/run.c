@@ -223,14 +223,19 @@ static int64_t slots_used(const ts_run_result *result, int slot) {
     return used;
 }
 
+/* Begins a line with a label; returns where it begins. */
+static size_t begin_line(ts_text *out, const char *label) {
+    ts_text_add(out, "\n%s", label);
+    return out->length - strlen(label);
+}
+
 static void add_slots(ts_text *out, const ts_run_request *request, const ts_run_result *result) {
     int64_t cycles = result->counters.values[TS_COUNTER_CYCLES] * result->chip.core_count;
     const int *slots = request->machine->core.limits.slots;
     int last = TS_SLOT_COUNT - 1;
     char word[96];
     while (last > 0 && slots_used(result, last) == 0) last--;
-    ts_text_add(out, "\nslots used");
-    size_t line = out->length - strlen("slots used");
+    size_t line = begin_line(out, "slots used");
     for (int i = 0; i <= last; i++) {
         int64_t used = slots_used(result, i);
         if (used == 0) continue;
@@ -238,8 +243,7 @@ static void add_slots(ts_text *out, const ts_run_request *request, const ts_run_
                  ts_percent(used, cycles * slots[i]), i < last ? "," : "");
         add_word(out, &line, word);
     }
-    ts_text_add(out, "\n           of");
-    line = out->length - strlen("           of");
+    line = begin_line(out, "           of");
     for (int i = 0; i <= last; i++) {
         if (slots_used(result, i) == 0) continue;
         snprintf(word, sizeof word, "%d %s%s", slots[i], ts_slot_get((ts_slot)i)->text, i < last ? "," : "");

@@ -204,16 +204,12 @@ static void add_limiter(ts_text *out, const ts_transfer_study *s) {
     ts_text_add(out, "limiter       %s%s%s", named ? "" : label.bytes, named ? "" : ": ", s->cost.limiter);
 }
 
-/* What limits it, with the number that says so. */
-static void add_limit(ts_text *out, const ts_transfer_study *s) {
+/* The rate that limits it. */
+static void add_limit_rate(ts_text *out, const ts_transfer_study *s) {
     const ts_dma_cost *cost = &s->cost;
-    const ts_dma_result *r = &cost->transfer;
-    double moved = (double)(r->src_bytes + r->dst_bytes),
-           bursts = (double)(cost->hbm.reads + cost->hbm.writes);
-    add_limiter(out, s);
     if (cost->limit == TS_DMA_LIMIT_ENGINE)
         ts_text_add(out, ": %s a cycle, busy %.1f %%",
-                    ts_text_counted(out->arena, s->machine->dma.bytes_per_cycle[r->kind], "byte"),
+                    ts_text_counted(out->arena, s->machine->dma.bytes_per_cycle[cost->transfer.kind], "byte"),
                     100.0 * (double)cost->engine_cycles / (double)cost->cycles);
     if (cost->limit == TS_DMA_LIMIT_READS)
         ts_text_add(out, ": %s a cycle",
@@ -221,6 +217,16 @@ static void add_limit(ts_text *out, const ts_transfer_study *s) {
     if (cost->limit == TS_DMA_LIMIT_PARTITIONS)
         ts_text_add(out, ": %s a cycle for each that is reached",
                     ts_text_counted(out->arena, s->machine->dma.partition_bytes_per_cycle, "byte"));
+}
+
+/* What limits it, with the number that says so. */
+static void add_limit(ts_text *out, const ts_transfer_study *s) {
+    const ts_dma_cost *cost = &s->cost;
+    const ts_dma_result *r = &cost->transfer;
+    double moved = (double)(r->src_bytes + r->dst_bytes),
+           bursts = (double)(cost->hbm.reads + cost->hbm.writes);
+    add_limiter(out, s);
+    add_limit_rate(out, s);
     if (cost->limit == TS_DMA_LIMIT_WASTE)
         ts_text_add(out, ": %.1f %% of the bytes moved are unused", 100.0 * (double)r->waste_bytes / moved);
     if (cost->limit == TS_DMA_LIMIT_PADDING)
