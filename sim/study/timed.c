@@ -95,11 +95,8 @@ static const ts_timed_run *find(const ts_timed_program *p, const char *name) {
 
 static const int64_t LONGEST = INT64_C(1) << 50;
 
-const ts_timed_run *ts_timed_run_get(ts_error *err, const ts_timed_program *p) {
-    const char *name = name_of(p);
-    const ts_timed_run *known = find(p, name);
-    if (known) return known;
-    ts_arena *scratch = ts_arena_new();
+/* Makes it now. One that ends at its limit is a run, too. */
+static bool run_now(ts_error *err, ts_arena *scratch, const ts_timed_program *p, ts_timed_run *run) {
     completions completed = {.arena = scratch};
     const ts_chip_observer observer = {.self = &completed, .transferred = add_completion};
     ts_run_request request = {.program = p->program,
@@ -115,10 +112,19 @@ const ts_timed_run *ts_timed_run_get(ts_error *err, const ts_timed_program *p) {
     ts_error own = {0};
     bool good = ts_run(&own, scratch, &request, &result),
          is_over = !good && p->limit > 0 && own.kind == TS_ERROR_FAULT && own.cycle >= p->limit;
-    ts_timed_run run = {.chip = result.chip, .pace = pace_of(&completed)};
-    if (is_over) run = (ts_timed_run){.chip.cycles = p->limit, .is_over = true};
-    if (good || is_over) known = keep(p->runs, name, &run);
-    if (!known && err) *err = own;
+    *run = is_over ? (ts_timed_run){.chip.cycles = p->limit, .is_over = true}
+                   : (ts_timed_run){.chip = result.chip, .pace = pace_of(&completed)};
+    if (!good && !is_over && err) *err = own;
+    return good || is_over;
+}
+
+const ts_timed_run *ts_timed_run_get(ts_error *err, const ts_timed_program *p) {
+    const char *name = name_of(p);
+    const ts_timed_run *known = find(p, name);
+    ts_timed_run run;
+    if (known) return known;
+    ts_arena *scratch = ts_arena_new();
+    if (run_now(err, scratch, p, &run)) known = keep(p->runs, name, &run);
     ts_arena_free(scratch);
     return known;
 }
