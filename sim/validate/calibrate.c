@@ -134,7 +134,8 @@ static bool take_step(ts_error *err, fit *f, int j, bool up, int rows) {
     return good;
 }
 
-/* Up where it has room; down where that is no machine, or moves nothing: what bounds it may be there, another bound above. */
+/* Up where it has room; down where that is no machine, or moves nothing: what bounds it may be there, another
+ * bound above. */
 static bool look_along(ts_error *err, fit *f, int j, int rows) {
     const ts_fitted_field *field = &f->fields[j];
     int64_t value = value_of(f, j);
@@ -215,7 +216,8 @@ static const char *doubt(const fit *f, int field, const int *kept, int count) {
                                                           : NULL;
 }
 
-/* Those that are left out move behind the others, and go back to what they were: whether one had gone elsewhere. */
+/* Those that are left out move behind the others, and go back to what they were: whether one had gone
+ * elsewhere. */
 static bool sort_fields(fit *f) {
     ts_fitted_field sorted[TS_CALIBRATE_MAX_FIELDS];
     double *moved[TS_CALIBRATE_MAX_FIELDS], scale[TS_CALIBRATE_MAX_FIELDS];
@@ -256,9 +258,14 @@ static bool choose(ts_error *err, fit *f, int rows, bool all_wanted) {
     return !went || (look(err, f, f->residual) && look_around(err, f, rows));
 }
 
-/* ---- Least squares ---- */
+/* ---- Least squares, by Levenberg and Marquardt ---- */
 
-/* The step of least squares, a little damped: Gaussian elimination, no figure is more than eight. A figure that moves no
+/* The damping falls by so much after a step that makes the sum of squares less, and rises after one that does
+ * not; it is over when the sum falls by less than one part in a thousand, or the damping is at its most. */
+static const double FIRST_DAMPING = 1e-3, LESS_DAMPING = 10, MORE_DAMPING = 100, MOST_DAMPING = 1e3,
+                    LITTLE_LESS = 0.999;
+
+/* The step, a little damped: Gaussian elimination, no figure is more than eight. A figure that moves no
  * row where it has come to, or only as those before it do, stays there. */
 static void solve(const fit *f, double damping, double *step) {
     double a[TS_CALIBRATE_MAX_FIELDS][TS_CALIBRATE_MAX_FIELDS + 1];
@@ -282,7 +289,7 @@ static void solve(const fit *f, double damping, double *step) {
 }
 
 static bool descend(ts_error *err, fit *f, int rows) {
-    double damping = 1e-3, *trial = TS_NEW_ARRAY(f->arena, double, f->row_count);
+    double damping = FIRST_DAMPING, *trial = TS_NEW_ARRAY(f->arena, double, f->row_count);
     for (int round = 0; round < ITERATIONS; round++) {
         double step[TS_CALIBRATE_MAX_FIELDS], before[TS_CALIBRATE_MAX_FIELDS],
             sum = product_of(f, f->residual, f->residual);
@@ -296,13 +303,13 @@ static bool descend(ts_error *err, fit *f, int rows) {
         if (!try_out(err, f, trial, &now)) return false;
         if (now < sum) {
             memcpy(f->residual, trial, (size_t)f->row_count * sizeof *trial);
-            damping /= 10;
-            if (now > 0.999 * sum || now < NEAR * rows) return true;
+            damping /= LESS_DAMPING;
+            if (now > LITTLE_LESS * sum || now < NEAR * rows) return true;
             if (!look_around(err, f, rows)) return false;
         } else {
             memcpy(f->scale, before, sizeof before);
-            damping *= 100;
-            if (damping > 1e3) return true;
+            damping *= MORE_DAMPING;
+            if (damping > MOST_DAMPING) return true;
         }
     }
     return true;
