@@ -56,8 +56,8 @@ typedef struct {
 TS_API ts_value ts_builder_transfer(ts_builder *b, const ts_builder_box *destination,
                                     const ts_builder_box *source, ts_value semaphore);
 
-/* The transfer goes into the memory of a device of the mesh that runs the program; the semaphore `received` grows there when all
- * has come, that of the transfer here when all has left. */
+/* The transfer goes into the memory of a device of the mesh that runs the program; the semaphore `received`
+ * grows there when all has come, that of the transfer here when all has left. */
 TS_API void ts_builder_to_device(ts_builder *b, ts_value transfer, ts_value received,
                                  ts_builder_index device);
 

@@ -26,8 +26,8 @@ typedef enum {
 /* Every function that can fail takes one first, or NULL. The first error that is put into it stays: clear it
  * before it is used for something else.
  *
- * Such a function refuses a text that is NULL (TS_ERROR_USAGE) where its comment does not say what NULL means.
- * All other pointers must be valid, or NULL where a comment says so. */
+ * Such a function refuses a text that is NULL (TS_ERROR_USAGE) where its comment does not say what NULL
+ * means. All other pointers must be valid, or NULL where a comment says so. */
 typedef struct ts_error ts_error;
 
 TS_API ts_error *ts_error_new(void); /* to be freed */

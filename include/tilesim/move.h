@@ -31,19 +31,20 @@ TS_API int ts_move_unpack_into(ts_error *err, const void *bytes, int64_t length,
 
 /* ---- Many moves alike ---- */
 
-/* From the bytes of one layout to those of another, values rounded to its type: what the functions above do, and what
- * they find out each time, found once. It does not change: threads may run it at once, of which one at a time uses all
- * that was found; the others take about as long as the functions above. */
+/* From the bytes of one layout to those of another, values rounded to its type: what the functions above do,
+ * and what they find out each time, found once. It does not change: threads may run it at once, of which one
+ * at a time uses all that was found; the others take about as long as the functions above. */
 typedef struct ts_converter ts_converter;
 
-/* The shapes, whose dims are the same, and the arena must outlive it. `threads` as above. NULL on an error. */
+/* The shapes, whose dims are the same, and the arena must outlive it. `threads` as above. NULL on an
+ * error. */
 TS_API const ts_converter *ts_converter_new(ts_error *err, ts_arena *arena, const ts_shape *source,
                                             const ts_shape *destination, int threads);
 /* How many bytes each side has: those of ts_move_bytes. */
 TS_API int64_t ts_converter_source_bytes(const ts_converter *converter);
 TS_API int64_t ts_converter_destination_bytes(const ts_converter *converter);
-/* Of the destination, which must be apart from the source, padding keeps what it holds. Returns 0 on an error, with
- * nothing written. */
+/* Of the destination, which must be apart from the source, padding keeps what it holds. Returns 0 on an
+ * error, with nothing written. */
 TS_API int ts_converter_run(ts_error *err, const ts_converter *converter, const void *source,
                             int64_t source_length, void *destination, int64_t destination_length);
 

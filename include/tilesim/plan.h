@@ -1,5 +1,5 @@
-/* Plans: two layouts of one logical shape composed into strided loops, which move the bytes and are priced.
- */
+/* Plans: two layouts of one logical shape composed into strided loops, which move the bytes and are
+ * priced. */
 #ifndef TILESIM_PLAN_H
 #define TILESIM_PLAN_H
 

@@ -1,4 +1,5 @@
-/* Relayouts: how Mosaic brings a value in vregs from one layout to another, and the cycles of its ops on a machine. */
+/* Relayouts: how Mosaic brings a value in vregs from one layout to another, and the cycles of its ops on a
+ * machine. */
 #ifndef TILESIM_RELAYOUT_H
 #define TILESIM_RELAYOUT_H
 

@@ -1,5 +1,5 @@
-/* Resharding: bringing a tensor from one sharding over a mesh of chips to another: collectives, bytes over each link,
- * time. */
+/* Resharding: bringing a tensor from one sharding over a mesh of chips to another: collectives, bytes over
+ * each link, time. */
 #ifndef TILESIM_RESHARD_H
 #define TILESIM_RESHARD_H
 

@@ -29,8 +29,8 @@ typedef struct {
     int64_t max_cycles; /* a program that still runs then has failed; 0: no limit */
     const char *trace;  /* a file that gets the timeline, for ui.perfetto.dev; NULL: none */
     int page;           /* keep what ts_simulation_html shows */
-    /* Devices that all run the program, arrays being whole, as in ts_program_request; NULL: those that the program was
-     * read for, on the same machine. One that was read for a mesh runs on no other axes. */
+    /* Devices that all run the program, arrays being whole, as in ts_program_request; NULL: those that the
+     * program was read for, on the same machine. One that was read for a mesh runs on no other axes. */
     const char *mesh, *topology;
     int threads; /* for a mesh; the result is the same */
 } ts_run_options;

@@ -1,4 +1,5 @@
-/* Studies: a question at every point of a grid, answered by processes, kept in a database. docs/sweep.md has the form. */
+/* Studies: a question at every point of a grid, answered by processes, kept in a database. docs/sweep.md has
+ * the form. */
 #ifndef TILESIM_SWEEP_H
 #define TILESIM_SWEEP_H
 
@@ -18,8 +19,8 @@ typedef struct {
     int workers;            /* processes; 0: one */
     double timeout_seconds; /* of a point; 0: none */
     int retry;              /* points that crashed or took too long are tried again */
-    /* Asked before each answer, and when a signal has come: not 0 ends the study with an error, and what is in the
-     * database stays. NULL: none. */
+    /* Asked before each answer, and when a signal has come: not 0 ends the study with an error, and what is
+     * in the database stays. NULL: none. */
     int (*stopped)(void *context);
     void *context;
 } ts_study_request;

@@ -30,8 +30,8 @@ static void call(ts_audit *a, int64_t line, ts_span name, uint8_t level, int64_t
     audit_add_call(a, line, computation_named(a, line, name), level, trips);
 }
 
-/* "known_trip_count":{"n":"4"} of a backend_config, with blanks or without, or quoted in a quote; AUDIT_NONE: it does
- * not say. */
+/* "known_trip_count":{"n":"4"} of a backend_config, with blanks or without, or quoted in a quote; AUDIT_NONE:
+ * it does not say. */
 static int64_t stated_trips(ts_span attributes) {
     static const char key[] = "\"known_trip_count";
     const char *found = memmem(attributes.text, attributes.length, key, sizeof key - 1);
@@ -192,8 +192,8 @@ static bool has_order_alone(ts_span shape, size_t dims) {
     return commas == 0;
 }
 
-/* Before a compiler has laid anything out, XLA writes a transpose in the order in which nothing moves, all else
- * row-major: none has chosen either. */
+/* Before a compiler has laid anything out, XLA writes a transpose in the order in which nothing moves, all
+ * else row-major: none has chosen either. */
 static ts_span chosen_shape(const ts_audit *a, ts_span shape, ts_hlo_opcode opcode) {
     if (!a->unscheduled || a->any_tiles || opcode != TS_HLO_OP_TRANSPOSE) return shape;
     const char *brace = memchr(shape.text, '{', shape.length);

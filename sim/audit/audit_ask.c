@@ -1,4 +1,5 @@
-/* Which orders of dims are asked of values, by results and by what operations read: docs/layouts.md, Copies. */
+/* Which orders of dims are asked of values, by results and by what operations read: docs/layouts.md,
+ * Copies. */
 #include "audit_graph_private.h"
 
 enum { MOST_EXPANSION = 4 };

@@ -1,5 +1,5 @@
-/* Which arrays of an instruction's result are buffers of its own. What lies in an operand's, or in that of another
- * computation, is none. */
+/* Which arrays of an instruction's result are buffers of its own. What lies in an operand's, or in that of
+ * another computation, is none. */
 #include <string.h>
 
 #include "audit_state.h"

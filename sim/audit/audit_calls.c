@@ -1,5 +1,5 @@
-/* Who calls whom: how often a computation runs is the sum over all that call it, whichever of them the text has
- * first. */
+/* Who calls whom: how often a computation runs is the sum over all that call it, whichever of them the text
+ * has first. */
 #include "audit_state.h"
 
 static int32_t new_call(ts_audit *a, const audit_call_record *call) {

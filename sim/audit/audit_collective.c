@@ -1,5 +1,5 @@
-/* What collectives cost on a mesh: the groups that their text states are kept, each text once, and priced when all is
- * read. */
+/* What collectives cost on a mesh: the groups that their text states are kept, each text once, and priced
+ * when all is read. */
 #include <string.h>
 
 #include "audit_state.h"

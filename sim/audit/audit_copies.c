@@ -144,7 +144,8 @@ static ts_span leaves(ts_span shape) {
     return is_tuple(shape) ? (ts_span){shape.text + 1, shape.length - 2} : shape;
 }
 
-/* Members of a tuple are what is put there, results of a loop what it begins with: in HLO a tuple's members. */
+/* Members of a tuple are what is put there, results of a loop what it begins with: in HLO a tuple's
+ * members. */
 static void name_members(audit_copies *c, const ts_hlo_instruction *i, bool loop) {
     bool of_tuple = loop && !i->mlir;
     uint64_t own = audit_hash_name(i->name), first = audit_hash_operand(i->operands);
@@ -335,8 +336,8 @@ static const audit_node *before_padding(const audit_graph *g, const audit_node *
     return v;
 }
 
-/* Of a value for its reader, NULL: as a result; before it is padded. A 64-bit integer is two words, in an array
- * each. */
+/* Of a value for its reader, NULL: as a result; before it is padded. A 64-bit integer is two words, in an
+ * array each. */
 static void copy(ts_audit *a, const audit_orders *o, const audit_node *v, const audit_order *to,
                  const audit_node *reader) {
     const audit_order have = v->have;
@@ -378,8 +379,8 @@ static bool read_as_asked(ts_audit *a, const audit_orders *o, audit_node *v) {
     return asked;
 }
 
-/* As a product reads it. What is computed in f32 is rounded to bf16 before it is copied. Where there are batch
- * dims the second operand has as many dims as the first, of 1. */
+/* As a product reads it. What is computed in f32 is rounded to bf16 before it is copied. Where there are
+ * batch dims the second operand has as many dims as the first, of 1. */
 static audit_node read_by_product(const audit_node *v, const audit_dot *dot, int k, const audit_node *x) {
     audit_node out = *x;
     bool computed = !audit_ends_here(x->op.opcode) && x->op.opcode != TS_HLO_OP_RESHAPE &&

@@ -183,7 +183,8 @@ static void advise_source(finder *f, const ts_audit_move *move, ts_audit_finding
     }
 }
 
-/* None where the move is what the program says: of what is reversed, whatever the layouts are, elements move. */
+/* None where the move is what the program says: of what is reversed, whatever the layouts are, elements
+ * move. */
 static void advise(finder *f, const ts_audit_group *group, ts_audit_finding *finding, ts_text *fix) {
     const ts_audit_move *move = &group->first;
     const ts_audit_shape *dst = &f->r->shapes[move->dst];

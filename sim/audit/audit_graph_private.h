@@ -33,8 +33,8 @@ audit_node *audit_operand(const audit_graph *g, const audit_node *v, int k); /* 
 bool audit_joins(const audit_node *v);      /* is it computed of several arrays, element by element? */
 bool audit_is_product(const audit_node *v); /* its operands are known */
 audit_dot audit_dot_of(const audit_graph *g, const audit_node *v); /* of a product; without `usual` */
-/* The values as the TPU compiler rewrites them before it lays them out. numbers: of each, in `out`. Those that are not
- * TS_HLO_OP_UNKNOWN are of operands that fit (audit_operation_fits). */
+/* The values as the TPU compiler rewrites them before it lays them out. numbers: of each, in `out`. Those
+ * that are not TS_HLO_OP_UNKNOWN are of operands that fit (audit_operation_fits). */
 void audit_graph_rewrite(const audit_graph *values, audit_graph *out, int32_t *numbers);
 
 /* What is wanted of each, and what each then needs of its operands. */

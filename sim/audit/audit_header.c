@@ -1,5 +1,5 @@
-/* What a module's header says of its arguments and results: their layouts, which a compiler is told before it has laid
- * out anything else. */
+/* What a module's header says of its arguments and results: their layouts, which a compiler is told before it
+ * has laid out anything else. */
 #include <string.h>
 
 #include "audit_state.h"

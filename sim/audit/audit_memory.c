@@ -71,8 +71,8 @@ static void add_figure(ts_audit *a, int64_t line, const char *name, const char *
     snprintf(f->text, sizeof f->text, "%s", word);
 }
 
-/* `label` is followed by a size, or by a memory's name and `then` and a size. At the beginning of the line, or of parts
- * on one line: such words are everywhere. */
+/* `label` is followed by a size, or by a memory's name and `then` and a size. At the beginning of the line,
+ * or of parts on one line: such words are everywhere. */
 static const struct {
     const char *label, *then, *name;
     bool first;
@@ -120,7 +120,8 @@ static const struct {
                {"total allocation: ", NULL, "all allocations", true},
                {"total fragmentation: ", NULL, "fragmentation", true}};
 
-/* "Total hbm usage >= 4.0K: reserved 1.0K program unknown size arguments 3.0K": what a part's label is followed by. */
+/* "Total hbm usage >= 4.0K: reserved 1.0K program unknown size arguments 3.0K": what a part's label is
+ * followed by. */
 static const char *find_part(ts_span text, const char *label) {
     const char *total = find(text, "usage >= "), *at;
     const char *parts = total ? memchr(total, ':', from(text, total).length) : NULL;
@@ -220,7 +221,8 @@ void audit_keep_block(ts_audit *a, int32_t shape) {
     name_it(made->name, (ts_span){block->kind, strlen(block->kind)});
 }
 
-/* Allocation (size=8192) would exceed .. [shape = 'f32[16,128]{1,0}', space=hbm, .., tag = 'output of fusion@{}'] */
+/* Allocation (size=8192) would exceed .. [shape = 'f32[16,128]{1,0}', space=hbm, .., tag = 'output of
+ * fusion@{}'] */
 static bool read_failed(ts_audit *a, int64_t line, ts_span text) {
     char word[AUDIT_SIZE];
     int64_t bytes;

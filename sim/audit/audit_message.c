@@ -6,8 +6,7 @@
  *      Unpadded size: 1.00G
  *      Extra memory due to padding: 7.00G (8.0x expansion)
  *      XLA label: copy.remat = copy(Arg_0.1)
- *      ==========================
- */
+ *      ========================== */
 #include <stdio.h>
 #include <string.h>
 
@@ -52,7 +51,8 @@ static void open_block(ts_audit *a, int64_t line) {
     a->block = (report_block){.open = true, .line = line};
 }
 
-/* "size 5242880", "size=5.00MiB" before the shape; `failed`: that of an allocation, which holds for all of the text. */
+/* "size 5242880", "size=5.00MiB" before the shape; `failed`: that of an allocation, which holds for all of
+ * the text. */
 static bool size_before(const char *failed, const char *shape, const char *after, char out[AUDIT_SIZE]) {
     ts_span before = {shape - (shape - after < LOOK_BACK ? shape - after : LOOK_BACK), 0};
     before.length = (size_t)(shape - before.text);
@@ -85,8 +85,8 @@ static bool read_shapes(ts_audit *a, int64_t line, ts_span text) {
     return any;
 }
 
-/* What follows a label, wherever a log puts it; NULL: it is not there. Logs write a time and a location before
- * the line. */
+/* What follows a label, wherever a log puts it; NULL: it is not there. Logs write a time and a location
+ * before the line. */
 static const char *behind(ts_span text, const char *label) {
     const char *at = memmem(text.text, text.length, label, strlen(label));
     bool starts = at && (at == text.text || at[-1] == ' ' || at[-1] == '\t');

@@ -187,7 +187,8 @@ static bool is_permutation(const int8_t *list, int rank) {
     return seen == bit(rank) - 1;
 }
 
-/* One dim of batch, or of a kernel's outputs, one of features, or its inputs, and others of space, each once. */
+/* One dim of batch, or of a kernel's outputs, one of features, or its inputs, and others of space, each
+ * once. */
 static bool labels_fit(const char *labels, int rank) {
     int batch = 0, features = 0;
     unsigned space = 0;
@@ -291,7 +292,8 @@ bool audit_order_back(const audit_orders *o, const audit_operation *op, const au
     audit_order both[2];
     *out = *result;
     if (keeps_dims(op->opcode)) return operand->rank == made->rank;
-    /* An argument that only changes its type is laid out anew behind that, but for truth values and 4-bit types. */
+    /* An argument that only changes its type is laid out anew behind that, but for truth values and 4-bit
+     * types. */
     if (op->opcode == TS_HLO_OP_CONVERT)
         return !(op->of_argument && op->is_result) || is_narrow(operand->dtype);
     if (op->opcode == TS_HLO_OP_BROADCAST) {
@@ -320,8 +322,8 @@ static bool is_row_major(const audit_array *array, const audit_order *order) {
     return true;
 }
 
-/* Of dims of 1 alone. Taken away from under tiles they leave taller tiles to copy to; put there they are where
- * readers want them, unless rows of an argument are. */
+/* Of dims of 1 alone. Taken away from under tiles they leave taller tiles to copy to; put there they are
+ * where readers want them, unless rows of an argument are. */
 static void forward_units(const audit_orders *o, const audit_operation *op, audit_step *step,
                           const audit_order *outside) {
     const audit_array *arrays[2] = {step->operand, step->made};

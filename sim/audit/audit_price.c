@@ -9,7 +9,8 @@ enum {
     WORD = 4,
     /* The sides are this far apart beyond a multiple of ALIGN, whatever their size: where buffers really lie,
      * only the allocator knows, and on the machines that are shipped a copy takes there what it takes at most
-     * places, within 3 % on average. A power of two, as 512 KiB, leads both streams through the same banks. */
+     * places, within 3 % on average. A power of two, as 512 KiB, leads both streams through the same
+     * banks. */
     APART_BYTES = 640 << 10,
     ALIGN_BYTES = 16 << 20,
     LEAST_BYTES = LINE_ELEMENTS * WORD,

@@ -28,8 +28,8 @@ ts_span audit_bare_name(ts_span name); /* without its mark, % or @ */
 
 /* Facts of a shape that printed, or assumed, tiles give it. */
 bool audit_shape_size(ts_arena *scratch, const ts_shape *shape, ts_audit_shape *out);
-/* The layout of the rule, for a shape without tiles. An order that is written is kept, row-major only if orders
- * were chosen: before a compiler has done so all are printed row-major. */
+/* The layout of the rule, for a shape without tiles. An order that is written is kept, row-major only if
+ * orders were chosen: before a compiler has done so all are printed row-major. */
 const ts_shape *audit_shape_tiled(ts_arena *arena, const ts_machine *machine, const ts_shape *shape,
                                   bool orders_chosen);
 /* What is different; permutation: of a transpose, NULL otherwise. */

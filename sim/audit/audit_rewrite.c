@@ -1,7 +1,7 @@
-/* What the TPU compiler makes of a module's operations before it lays arrays out, as far as orders of dims show
- * it: reshapes and transposes are joined, dims of 1 leave products, gathers, sums and broadcasts by reshapes,
- * products without a side are sums, and changes of type come before what only moves elements. Learned from its
- * text before the pass `layout-assignment` (tests/oracle). */
+/* What the TPU compiler makes of a module's operations before it lays arrays out, as far as orders of dims
+ * show it: reshapes and transposes are joined, dims of 1 leave products, gathers, sums and broadcasts by
+ * reshapes, products without a side are sums, and changes of type come before what only moves elements.
+ * Learned from its text before the pass `layout-assignment` (tests/oracle). */
 #include <string.h>
 
 #include "audit_graph_private.h"

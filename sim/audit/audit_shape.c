@@ -86,8 +86,8 @@ static int reach_of(const ts_xla_layout *f) {
     return reach;
 }
 
-/* Dims of more than one element, minor to major, and where they are in that order as far as tiles reach on both sides:
- * there a dim of one element takes a location, too. */
+/* Dims of more than one element, minor to major, and where they are in that order as far as tiles reach on
+ * both sides: there a dim of one element takes a location, too. */
 typedef struct {
     int count, dims[TS_LAYOUT_MAX_DIMS], locations[TS_LAYOUT_MAX_DIMS];
 } dim_order;

@@ -194,7 +194,8 @@ const ts_audit_shape *audit_shape_now(const ts_audit *a,
 /* Text that is no instruction: shapes in it, and reports of sizes. */
 void audit_message(ts_audit *a, int64_t line, ts_span text);
 void audit_close_block(ts_audit *a);
-/* The array with the tiles that its text leaves out: those that explain the reported size, else the rule's. */
+/* The array with the tiles that its text leaves out: those that explain the reported size, else the
+ * rule's. */
 int32_t audit_with_tiles(ts_audit *a, int64_t line, int32_t shape, const char *reported);
 /* A reported size, and how many times that of the values it is ("" where that is not said). */
 void audit_compare(ts_audit *a, int64_t line, int32_t shape, const char *reported, const char *expansion);
@@ -204,8 +205,8 @@ int32_t audit_add_reported(ts_audit *a, int64_t line, ts_span name, int32_t shap
 /* ---- A module's header (audit_header.c) ---- */
 
 void audit_read_header(ts_audit *a, int64_t line, ts_span name, ts_span attributes);
-/* The shape of a parameter, with the layout that the header gives it, if it says none itself and no compiler has laid
- * out the module. */
+/* The shape of a parameter, with the layout that the header gives it, if it says none itself and no compiler
+ * has laid out the module. */
 int32_t audit_argument(const ts_audit *a, const ts_hlo_instruction *i, int32_t shape);
 /* Of a result, the shape that the header gives it, if no compiler has laid out the module; or AUDIT_NONE. */
 int32_t audit_result(const ts_audit *a, int64_t number);

@@ -13,8 +13,7 @@ typedef struct {
 } ts_memory_part;
 
 /* 80 % of the least of: the physical memory, the limits of the control groups, the limit of the address
- * space.
- */
+ * space. */
 int64_t ts_memory_host(void);
 
 /* The least limit of the control groups, v2 and v1, that the file `groups` (/proc/self/cgroup) names below

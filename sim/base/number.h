@@ -17,7 +17,8 @@ static inline int64_t ts_max(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline int ts_order(int64_t a, int64_t b) { return (a > b) - (a < b); }
 static inline int ts_order_reals(double a, double b) { return (a > b) - (a < b); }
 
-/* Floor division (toward minus infinity) and its modulus, which has the sign of b; b is not 0, nor -1 with the least a. */
+/* Floor division (toward minus infinity) and its modulus, which has the sign of b; b is not 0, nor -1 with
+ * the least a. */
 static inline int64_t ts_floor_div(int64_t a, int64_t b) {
     return a / b - (a % b != 0 && (a % b < 0) != (b < 0));
 }
@@ -28,8 +29,9 @@ static inline int64_t ts_floor_mod(int64_t a, int64_t b) {
 static inline int64_t ts_ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 /* Rounds a >= 0 up to a multiple of b > 0; the caller checks for overflow with ts_add. */
 static inline int64_t ts_round_up(int64_t a, int64_t b) { return ts_ceil_div(a, b) * b; }
-/* The sum of floor((first + i * step) / by) for i from 0 to below count, in steps as of Euclid's algorithm (Graham, Knuth
- * and Patashnik, Concrete Mathematics, 3.5). None below 0, by > 0; the caller sees to it that the sum fits. */
+/* The sum of floor((first + i * step) / by) for i from 0 to below count, in steps as of Euclid's algorithm
+ * (Graham, Knuth and Patashnik, Concrete Mathematics, 3.5). None below 0, by > 0; the caller sees to it that
+ * the sum fits. */
 int64_t ts_floor_sum(int64_t count, int64_t first, int64_t step, int64_t by);
 /* 0 of nothing. */
 static inline double ts_fraction(int64_t part, int64_t whole) {
@@ -38,7 +40,8 @@ static inline double ts_fraction(int64_t part, int64_t whole) {
 static inline double ts_percent(int64_t part, int64_t whole) {
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 }
-/* Positions from 0 to 1 that lie evenly, however many of them are taken: multiples of the golden section, n from 1 on. */
+/* Positions from 0 to 1 that lie evenly, however many of them are taken: multiples of the golden section, n
+ * from 1 on. */
 static inline double ts_golden_part(int n) {
     double multiple = 0.618034 * n;
     return multiple - (double)(int)multiple;
@@ -86,8 +89,8 @@ static inline bool ts_integers_equal(const int64_t *a, int a_count, const int64_
     return a_count == b_count && (a_count == 0 || memcmp(a, b, (size_t)a_count * sizeof *a) == 0);
 }
 
-/* The index of the largest value behind that of index `last` (-1: of all), of equal ones the first; -1: there is none.
- * `values`: the first of `count`, each so many bytes behind the one before. */
+/* The index of the largest value behind that of index `last` (-1: of all), of equal ones the first; -1: there
+ * is none. `values`: the first of `count`, each so many bytes behind the one before. */
 int ts_next_largest(const int64_t *values, size_t stride_bytes, int count, int last);
 
 /* Rows of `width` integers, in the order of their first, second, .. number. */

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-/* Of each sample a value and its weight: where all weights are 1, the ratio is the mean of the values. Zeroed before
- * the first. */
+/* Of each sample a value and its weight: where all weights are 1, the ratio is the mean of the values. Zeroed
+ * before the first. */
 typedef struct {
     int count;
     double value, weight;                          /* sums of them, */
@@ -17,8 +17,8 @@ void ts_ratio_add(ts_ratio *ratio, double value, double weight);
 double ts_ratio_get(const ts_ratio *ratio);
 /* Is its standard error at most one part in `error`, times the square root of `share`? At least 2 samples. */
 bool ts_ratio_is_known(const ts_ratio *ratio, double error, double share);
-/* Do the samples grow, or shrink, with their order: by more than one part in `part` from the first to the last, and
- * by more than `sure` standard errors of that slope? At least 3 samples. */
+/* Do the samples grow, or shrink, with their order: by more than one part in `part` from the first to the
+ * last, and by more than `sure` standard errors of that slope? At least 3 samples. */
 bool ts_ratio_drifts(const ts_ratio *ratio, double part, double sure);
 
 #endif

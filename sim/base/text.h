@@ -33,8 +33,8 @@ const char *ts_text_add_character(ts_text *text, const char *content);
 int ts_text_characters(const char *text);
 /* A text of at most `most` characters, at least 2: the last two of what was longer are "..". */
 const char *ts_text_cut(ts_arena *arena, const char *text, int most);
-/* A name from outside as it stands in a line of text: '?' in place of control bytes, as in errors. The same where
- * there are none. */
+/* A name from outside as it stands in a line of text: '?' in place of control bytes, as in errors. The same
+ * where there are none. */
 const char *ts_text_one_line(ts_arena *arena, const char *name);
 /* As the content of XML and HTML, in UTF-8. */
 void ts_text_add_escaped(ts_text *text, const char *content);
@@ -46,7 +46,8 @@ enum { TS_TEXT_COLUMNS = 100 };
 void ts_text_wrap(ts_text *text, size_t columns);
 /* "a, b or c". */
 void ts_text_add_choices(ts_text *text, const char *const *words, int count);
-/* Ends the line that begins at byte `begin`: as many of the words as TS_TEXT_COLUMNS has room for, " .." for others. */
+/* Ends the line that begins at byte `begin`: as many of the words as TS_TEXT_COLUMNS has room for, " .." for
+ * others. */
 void ts_text_end_line(ts_text *text, size_t begin, const char *words);
 
 static inline bool ts_is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }

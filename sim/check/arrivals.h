@@ -1,10 +1,10 @@
-/* What other devices of a mesh write into this one: bytes that came and were not waited for, and bytes that are written
- * while this device may still use them.
+/* What other devices of a mesh write into this one: bytes that came and were not waited for, and bytes that
+ * are written while this device may still use them.
  *
- * A device knows of each other one up to which of its cycles all was done before something that came from there, or from a
- * third one that knew it (vector clocks: Lamport 1978, Mattern 1988), and that it waited for or saw in a semaphore: what
- * merely was there in time proves nothing. A write is in order when its sender knew, when it started, of the last use
- * of those bytes here. */
+ * A device knows of each other one up to which of its cycles all was done before something that came from
+ * there, or from a third one that knew it (vector clocks: Lamport 1978, Mattern 1988), and that it waited for
+ * or saw in a semaphore: what merely was there in time proves nothing. A write is in order when its sender
+ * knew, when it started, of the last use of those bytes here. */
 #ifndef TILESIM_CHECK_ARRIVALS_H
 #define TILESIM_CHECK_ARRIVALS_H
 
@@ -39,11 +39,12 @@ typedef struct {
     const int64_t *known; /* what it knew when it started, [device_count] */
 } ts_arrival;
 void ts_arrivals_come(ts_arrivals *a, const ts_arrival *arrival);
-/* So much was taken from a semaphore: of what came to it first. Of all of which a part is taken this device knows what
- * its sender knew; what a transfer wrote is waited for when the whole is. */
+/* So much was taken from a semaphore: of what came to it first. Of all of which a part is taken this device
+ * knows what its sender knew; what a transfer wrote is waited for when the whole is. */
 void ts_arrivals_wait(ts_arrivals *a, const ts_instruction *wait, int semaphore, int64_t count,
                       int64_t cycle);
-/* A semaphore was read: of all that came to it this device knows what its sender knew, but has waited for none. */
+/* A semaphore was read: of all that came to it this device knows what its sender knew, but has waited for
+ * none. */
 void ts_arrivals_look(ts_arrivals *a, int semaphore);
 
 /* This core and another of the device have come to a barrier: it knows what the other does. */

@@ -38,8 +38,8 @@ void ts_left_semaphores(ts_findings *findings, const ts_left_state *left, int64_
         if (left->semaphores[i] == 0) continue;
         bool sent = a->sent > a->taken; /* else it was not the transfers that were forgotten */
         ts_location where = sent ? ts_location_of_transfer(a->transfer) : ts_location_of(a->adder);
-        /* each semaphore is a finding of its own, so its number stands in for a column where there is no line
-         */
+        /* each semaphore is a finding of its own, so its number stands in for a column where there is no
+         * line */
         if (where.line == 0) where.column = i + 1;
         ts_finding *f = ts_findings_add(findings, TS_FINDING_SEMAPHORE, where, (ts_location){0}, cycle);
         char text[32];

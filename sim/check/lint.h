@@ -1,4 +1,5 @@
-/* What the sanitizer warns of: registers that nothing has written, and addresses made of numbers over 32 bits. */
+/* What the sanitizer warns of: registers that nothing has written, and addresses made of numbers over 32
+ * bits. */
 #ifndef TILESIM_CHECK_LINT_H
 #define TILESIM_CHECK_LINT_H
 

@@ -54,8 +54,8 @@ static bool find_index(const ts_tensor *tensor, int64_t bit, char text[INDEX_BYT
     return known;
 }
 
-/* The plan from what a transfer wrote to a row-major array: valid elements only, for padding travels as well.
- */
+/* The plan from what a transfer wrote to a row-major array: valid elements only, for padding travels as
+ * well. */
 static const ts_plan *valid_elements(ts_arena *scratch, const ts_plan *plan) {
     ts_shape *written = TS_NEW(scratch, ts_shape);
     *written = *plan->dst.shape;

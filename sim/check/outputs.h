@@ -1,4 +1,5 @@
-/* What a program does to its outputs and inputs: undefined values sent, elements never written, inputs overwritten. */
+/* What a program does to its outputs and inputs: undefined values sent, elements never written, inputs
+ * overwritten. */
 #ifndef TILESIM_CHECK_OUTPUTS_H
 #define TILESIM_CHECK_OUTPUTS_H
 
@@ -17,7 +18,8 @@ typedef struct {
 
 /* A transfer that starts: does it write to an input? */
 void ts_outputs_start(const ts_outputs *outputs, const ts_in_flight *t);
-/* One whose bytes have moved: did undefined values come to an output? `poison`: of the source, if that is VMEM. */
+/* One whose bytes have moved: did undefined values come to an output? `poison`: of the source, if that is
+ * VMEM. */
 void ts_outputs_done(const ts_outputs *outputs, const ts_in_flight *t, const ts_poison *poison);
 
 /* A store of the core whose memories are `spaces`, by ts_space_kind. */

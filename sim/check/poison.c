@@ -7,8 +7,8 @@
 #include "check/scalars.h"
 #include "check/shadow.h"
 
-/* A vreg or vmask: shadow words, and the instruction that first met the undefined value; NULL: all defined. An
- * empty one: a constant. */
+/* A vreg or vmask: shadow words, and the instruction that first met the undefined value; NULL: all defined.
+ * An empty one: a constant. */
 typedef struct {
     uint32_t *words;
     const ts_instruction **origin;
@@ -173,7 +173,8 @@ static void run_load(const ts_poison_op *op, int64_t address) {
     if (cause) settle(op, words, cause);
 }
 
-/* The shadow of row i of a store where the mask decides: the new bits, the old ones, or nobody knows which. */
+/* The shadow of row i of a store where the mask decides: the new bits, the old ones, or nobody knows
+ * which. */
 static void merge_row(const ts_poison_op *op, int64_t row, int i, uint32_t *words) {
     const uint32_t *from = ts_poison_source(op, 0) + i * TS_LANES, *mask = op->words.mask + i * TS_LANES;
     const uint32_t *undefined = (origin_of(&op->mask) ? op->mask.words : op->poison->zeros) + i * TS_LANES;

@@ -36,8 +36,8 @@ typedef struct {
 /* The operations of a bundle, in the order in which they execute. */
 void ts_poison_bundle(ts_poison *poison, const ts_poison_operands *operands, int count, ts_poison_op **ops);
 
-/* Before the operation executes: first whether its scalars may steer, then what becomes of its result. `address`:
- * the byte of VMEM or SMEM that it names, if it names one. */
+/* Before the operation executes: first whether its scalars may steer, then what becomes of its result.
+ * `address`: the byte of VMEM or SMEM that it names, if it names one. */
 void ts_poison_check(const ts_poison_op *op, int64_t cycle);
 void ts_poison_run(const ts_poison_op *op, int64_t address);
 
@@ -46,8 +46,8 @@ void ts_poison_run(const ts_poison_op *op, int64_t address);
 const uint32_t *ts_poison_source(const ts_poison_op *op, int i);
 void ts_poison_result(const ts_poison_op *op, const uint32_t *words);
 
-/* The store that left something undefined in the row of VMEM that has byte `address`, and where that came from;
- * NULL: none did. */
+/* The store that left something undefined in the row of VMEM that has byte `address`, and where that came
+ * from; NULL: none did. */
 typedef struct {
     const ts_instruction *store, *origin;
 } ts_poison_row;

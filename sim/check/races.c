@@ -10,8 +10,8 @@ typedef struct ts_race {
     int pending_count;
 } race;
 
-/* Granules of a memory of all cores, by words of 64. What was touched before the last barrier counts no more.
- */
+/* Granules of a memory of all cores, by words of 64. What was touched before the last barrier counts no
+ * more. */
 typedef struct {
     uint64_t touched;
     int64_t phase;

@@ -25,8 +25,8 @@ void ts_races_pass_barrier(ts_races *races);
 /* What a transfer that was started touches. */
 void ts_races_reach(const ts_in_flight *transfer, const ts_reach **src, const ts_reach **dst);
 void ts_races_complete(ts_races *races, const ts_in_flight *transfer);
-/* The program added to a semaphore, or took from it. Returns the transfers that were waited for by that, linked
- * by `next`: nobody asks for them any more. */
+/* The program added to a semaphore, or took from it. Returns the transfers that were waited for by that,
+ * linked by `next`: nobody asks for them any more. */
 ts_in_flight *ts_races_change(ts_races *races, int semaphore);
 void ts_races_access(ts_races *races, const ts_access *access);
 

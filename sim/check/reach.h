@@ -1,5 +1,5 @@
-/* Which bytes a transfer touches, with a bit for each granule of 32 bytes. Finer would be of no use: 32 bytes are one
- * access of HBM, so neighbours within them race in the machine as well. */
+/* Which bytes a transfer touches, with a bit for each granule of 32 bytes. Finer would be of no use: 32 bytes
+ * are one access of HBM, so neighbours within them race in the machine as well. */
 #ifndef TILESIM_CHECK_REACH_H
 #define TILESIM_CHECK_REACH_H
 

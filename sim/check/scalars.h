@@ -1,5 +1,5 @@
-/* The scalars that an instruction reads: those that steer, which must be defined and known, and those of which a
- * value is made. */
+/* The scalars that an instruction reads: those that steer, which must be defined and known, and those of
+ * which a value is made. */
 #ifndef TILESIM_CHECK_SCALARS_H
 #define TILESIM_CHECK_SCALARS_H
 

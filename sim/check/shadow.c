@@ -1,5 +1,5 @@
-/* The shadow rules of vector instructions: bit by bit where an instruction moves or combines bits, word by word
- * where it computes. */
+/* The shadow rules of vector instructions: bit by bit where an instruction moves or combines bits, word by
+ * word where it computes. */
 #include "check/shadow.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
-/* How undefined bits go through an instruction with a vreg or vmask as its result, by its row's shadow rule. */
+/* How undefined bits go through an instruction with a vreg or vmask as its result, by its row's shadow
+ * rule. */
 #ifndef TILESIM_CHECK_SHADOW_H
 #define TILESIM_CHECK_SHADOW_H
 

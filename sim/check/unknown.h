@@ -1,5 +1,5 @@
-/* Time only: scalars that come from vectors are unknown; what they go into is too, and nothing may be steered by
- * them. */
+/* Time only: scalars that come from vectors are unknown; what they go into is too, and nothing may be steered
+ * by them. */
 #ifndef TILESIM_CHECK_UNKNOWN_H
 #define TILESIM_CHECK_UNKNOWN_H
 
@@ -18,11 +18,11 @@ bool ts_unknown_any(const ts_unknown *unknown);           /* is any sreg? */
 ts_unknown_op *ts_unknown_op_new(ts_arena *arena, const ts_unknown *unknown,
                                  const ts_instruction *instruction);
 
-/* Before the bundle issues, of each op: all that steers it is known. Else refused, with the lines through which
- * the unknown came. */
+/* Before the bundle issues, of each op: all that steers it is known. Else refused, with the lines through
+ * which the unknown came. */
 bool ts_unknown_check(ts_error *err, const ts_unknown *unknown, const ts_unknown_op *op, int64_t cycle);
-/* Then what its result comes from; `address`: the byte of SMEM that it names, if it names one. After the bundle,
- * of each op: what it made unknown. */
+/* Then what its result comes from; `address`: the byte of SMEM that it names, if it names one. After the
+ * bundle, of each op: what it made unknown. */
 void ts_unknown_begin(const ts_unknown *unknown, ts_unknown_op *op, int64_t address);
 void ts_unknown_settle(ts_unknown *unknown, const ts_unknown_op *op);
 

@@ -142,8 +142,8 @@ static int64_t limit_of(const ts_chip *chip, int64_t core_at, int64_t max_cycles
     return ts_max(limit, core_at + 1);
 }
 
-/* When the next transfer is complete; INT64_MAX: none is up to `limit`. Transfers are asked only when one may be: what
- * they are asked, and so what they answer, does not depend on the size of the steps. */
+/* When the next transfer is complete; INT64_MAX: none is up to `limit`. Transfers are asked only when one may
+ * be: what they are asked, and so what they answer, does not depend on the size of the steps. */
 static int64_t next_done(ts_chip *chip, int64_t limit) {
     if (limit < chip->quiet_until) return INT64_MAX;
     int64_t done_at = traffic_next(chip->traffic, limit);

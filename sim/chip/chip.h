@@ -2,8 +2,7 @@
  *
  * Each unit gives the next cycle at which it can change; the earliest goes first; a completion goes before a
  * bundle of the same cycle. If nobody can ever change and the program has not halted, that is a deadlock, and
- * the error says what each unit waits for.
- */
+ * the error says what each unit waits for. */
 #ifndef TILESIM_CHIP_CHIP_H
 #define TILESIM_CHIP_CHIP_H
 

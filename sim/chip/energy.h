@@ -1,5 +1,5 @@
-/* The energy of a chip while it works: of its HBM by cause, and of operations whose energy the machine states. What is
- * counted is what time is counted of. */
+/* The energy of a chip while it works: of its HBM by cause, and of operations whose energy the machine
+ * states. What is counted is what time is counted of. */
 #ifndef TILESIM_CHIP_ENERGY_H
 #define TILESIM_CHIP_ENERGY_H
 

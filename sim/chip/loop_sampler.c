@@ -154,7 +154,8 @@ static void move_times(ts_chip *chip, int64_t by) {
     chip->quiet_until = 0;
 }
 
-/* All cores have gone over what is left out: now its time passes, for those as well that have halted since. */
+/* All cores have gone over what is left out: now its time passes, for those as well that have halted
+ * since. */
 static void pass_time(loop_sampler *s, int64_t cycle) {
     ts_chip *chip = s->chip;
     int64_t by = ts_max(s->times * (cycle - s->from), s->bundles);
@@ -183,8 +184,8 @@ static double pace_of(const loop_sampler *s, const member *m) {
     return whole > 0 ? (double)(m->until - m->from) / (double)whole : 0;
 }
 
-/* How cores that mostly wait meet in the memory may change at any time, and stay so for long; each of the others may delay
- * a core by so much. */
+/* How cores that mostly wait meet in the memory may change at any time, and stay so for long; each of the
+ * others may delay a core by so much. */
 static bool works(const loop_sampler *s, int core) {
     int64_t cycles, waited = ts_core_forward_waited(core_of(s, core), &cycles);
     return WORKS * (s->cores - 1) * waited <= (WORKS - 1) * cycles;

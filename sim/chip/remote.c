@@ -80,8 +80,8 @@ void chip_send(ts_chip *chip, ts_in_flight *t, const ts_core_start *start, bool 
     links->send(links->self, m, t->begun_cycle);
 }
 
-/* Where the slice is one run of bits, a message holds them as they lie, from m->from_bits on. NULL: it is not, or on
- * an error. */
+/* Where the slice is one run of bits, a message holds them as they lie, from m->from_bits on. NULL: it is
+ * not, or on an error. */
 static const ts_plan *plan_run(ts_error *err, const ts_chip *chip, ts_chip_message *m,
                                const ts_plan_side *tensor) {
     const ts_slice *slice = &chip->code->transfers[m->transfer].source;

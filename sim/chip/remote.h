@@ -1,17 +1,17 @@
 /* A chip in a mesh: what it sends to other chips, what comes from them, and stepping it up to a cycle.
  *
- * A remote transfer is read by the engine as any other is; its data leave over the links meanwhile, and the last of
- * them once the engine has read all. Then its semaphore grows. At the other end the bytes are written, and the
- * semaphore there grows, when the last have come; into HBM each chunk is written as it comes, beside what the engine
- * there does (dma/dma.h), and the last write must have been accepted. A device signals semaphores of the core of its
- * own core's number. */
+ * A remote transfer is read by the engine as any other is; its data leave over the links meanwhile, and the
+ * last of them once the engine has read all. Then its semaphore grows. At the other end the bytes are
+ * written, and the semaphore there grows, when the last have come; into HBM each chunk is written as it
+ * comes, beside what the engine there does (dma/dma.h), and the last write must have been accepted. A device
+ * signals semaphores of the core of its own core's number. */
 #ifndef TILESIM_CHIP_REMOTE_H
 #define TILESIM_CHIP_REMOTE_H
 
 #include "chip/chip.h"
 
-/* What goes from chip to chip: a remote transfer, or (transfer -1) a signal. Whoever has it may use it; its memory is
- * given back by the chip that made it. */
+/* What goes from chip to chip: a remote transfer, or (transfer -1) a signal. Whoever has it may use it; its
+ * memory is given back by the chip that made it. */
 typedef struct ts_chip_message {
     struct ts_chip_message *next, *made; /* of those that are spare; that the same chip made before */
     ts_arena *arena;                     /* its own */
@@ -51,15 +51,15 @@ typedef struct {
     int64_t max_cycles, until;
 } ts_chip_span;
 
-/* All that happens before cycle `until`, or until a message was sent or read (*has_message): it may leave at once, and
- * its answer come before `until`. *next: nothing more happens before that cycle (INT64_MAX: until another chip does
- * something). */
+/* All that happens before cycle `until`, or until a message was sent or read (*has_message): it may leave at
+ * once, and its answer come before `until`. *next: nothing more happens before that cycle (INT64_MAX: until
+ * another chip does something). */
 bool ts_chip_advance(ts_error *err, ts_chip *chip, const ts_chip_span *span, int64_t *next,
                      bool *has_message);
 /* Transfer `number` has left, at a cycle up to which the chip was advanced. */
 void ts_chip_sent(ts_chip *chip, int64_t number, int64_t cycle);
-/* Of a message that goes into HBM: a chunk is there from a cycle on; the chip was advanced up to it or to less. It receives
- * the message itself, when all is written. */
+/* Of a message that goes into HBM: a chunk is there from a cycle on; the chip was advanced up to it or to
+ * less. It receives the message itself, when all is written. */
 bool ts_chip_feed(ts_error *err, ts_chip *chip, ts_chip_message *message, const ts_dma_chunk *chunk);
 /* Any other message has come; it is the chip's from here on. */
 bool ts_chip_receive(ts_error *err, ts_chip *chip, ts_chip_message *message, int64_t cycle);

@@ -1,5 +1,5 @@
-/* Transfer shapes: two transfers have one shape if they make the same accesses up to a shift by whole accesses,
- * so that they take the same time from the same state. */
+/* Transfer shapes: two transfers have one shape if they make the same accesses up to a shift by whole
+ * accesses, so that they take the same time from the same state. */
 #ifndef TILESIM_CHIP_SHAPES_H
 #define TILESIM_CHIP_SHAPES_H
 

@@ -274,8 +274,8 @@ static const char *const limiters[CHOOSE_KERNELS] = {"core: vreg adds", "core: s
                                                      "core: lane sums", "core: lane and sublane sums",
                                                      "core: one pass"};
 
-/* What kernels are run on at once: the other half of VMEM fills meanwhile. At least a group; the assembler refuses a
- * VMEM that has no room for one. */
+/* What kernels are run on at once: the other half of VMEM fills meanwhile. At least a group; the assembler
+ * refuses a VMEM that has no room for one. */
 static int64_t block_vregs(const ts_machine *machine) {
     const ts_machine_memory *vmem = machine->spaces[TS_SPACE_VMEM];
     int64_t bytes = vmem ? vmem->capacity_bytes : 0;

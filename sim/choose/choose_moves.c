@@ -56,8 +56,9 @@ static bool make_moved(ts_error *err, ts_arena *arena, const choose_pricer *now,
     return !p->program || choose_load_program(err, arena, p);
 }
 
-/* Whether the rival cannot win with this figure moved, and needs no price: where the figure changes transfers alone,
- * which take longer the more bytes they have, and the rival has no fewer bytes and no fewer cycles of the core. */
+/* Whether the rival cannot win with this figure moved, and needs no price: where the figure changes transfers
+ * alone, which take longer the more bytes they have, and the rival has no fewer bytes and no fewer cycles of
+ * the core. */
 static bool is_beaten(const choose_pricer *now, const char *override, const ts_candidate *best,
                       const ts_candidate *rival) {
     bool core = ts_text_starts(override, "core.") && best->core_cycles > 0;
@@ -71,9 +72,9 @@ typedef struct {
     int rivals[RIVALS], count; /* numbers in the list */
 } contest;
 
-/* Prices the best and its rivals with one figure of the machine moved. Returns which rival then wins by more than a
- * tie; 0: none; -1: there can be no such machine, or a price failed. A figure that slows the best makes no rival
- * faster: those that with a tie took at least what the best takes now are not priced again. */
+/* Prices the best and its rivals with one figure of the machine moved. Returns which rival then wins by more
+ * than a tie; 0: none; -1: there can be no such machine, or a price failed. A figure that slows the best
+ * makes no rival faster: those that with a tie took at least what the best takes now are not priced again. */
 static int find_winner(ts_error *err, ts_arena *arena, const contest *all, const char *override,
                        int64_t *best_cycles, int64_t *winner_cycles) {
     const choose_pricer *now = all->now;

@@ -5,8 +5,8 @@
 #include "choose/choose.h"
 #include "study/core_program.h"
 
-/* Every legal layout of a type and dims in a memory space: orders of dims, tiles of the type and of the machine.
- */
+/* Every legal layout of a type and dims in a memory space: orders of dims, tiles of the type and of the
+ * machine. */
 bool choose_enumerate(ts_error *err, ts_arena *arena, const ts_choose_request *request, const ts_shape *model,
                       ts_candidate *candidates, int *count);
 
@@ -39,8 +39,8 @@ typedef struct {
 /* What the core takes for one use of a shape; what it cannot compute with is not modelled. */
 bool choose_core_cycles(ts_error *err, choose_core *core, const ts_shape *shape, const ts_choose_use *use,
                         int64_t *cycles, const char **limiter);
-/* The text of a kernel. Its tensor xb in VMEM has the vregs; what a group of sums came to is written into its first
- * vregs: of lanes or sublanes the last of them, which stands for the vreg that they are merged into. */
+/* The text of a kernel. Its tensor xb in VMEM has the vregs; what a group of sums came to is written into its
+ * first vregs: of lanes or sublanes the last of them, which stands for the vreg that they are merged into. */
 bool choose_write_kernel(ts_error *err, ts_text *out, const choose_core *core, const choose_kernel_run *what);
 int64_t choose_core_bound(const choose_core *core, const ts_shape *shape);
 
@@ -62,8 +62,8 @@ typedef struct {
 
 /* The program, and which of its tensors is asked about: one whose layout may change. */
 bool choose_load_program(ts_error *err, ts_arena *arena, choose_pricer *p);
-/* The program with the tensor in the candidate's layout. `limit`: cycles after which the run is given up; then
- * its cycles are the limit and *cut is set. */
+/* The program with the tensor in the candidate's layout. `limit`: cycles after which the run is given up;
+ * then its cycles are the limit and *cut is set. */
 bool choose_run_program(ts_error *err, choose_pricer *p, ts_candidate *candidate, int64_t limit, bool *cut);
 /* Would the tensor's memory hold it in this layout? */
 bool choose_fits(const choose_pricer *p, const ts_shape *shape);

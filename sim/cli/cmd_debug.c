@@ -1,5 +1,5 @@
-/* tilesim debug: a program, step by step; commands come from standard input, so that a script can give them.
- */
+/* tilesim debug: a program, step by step; commands come from standard input, so that a script can give
+ * them. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -235,7 +235,8 @@ static bool print_tensor(ts_error *err, debugger *d, int tensor, size_t length) 
     return true;
 }
 
-/* Behind a name nothing stands but the views of a register, and the slice of a tensor, which is read elsewhere. */
+/* Behind a name nothing stands but the views of a register, and the slice of a tensor, which is read
+ * elsewhere. */
 static bool check_rest(ts_error *err, const debugger *d, ts_name_kind kind, size_t length) {
     ts_cursor cursor = {&d->line, d->offsets[1] + length, 0};
     bool blank = cursor.at < d->line.length && ts_is_space(d->line.text[cursor.at]);

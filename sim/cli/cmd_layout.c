@@ -150,8 +150,8 @@ static void point_to_eval(const cli_line *line, const ts_source *source, ts_erro
         snprintf(err->message + length, sizeof err->message - length, "; --eval takes it alone");
 }
 
-/* As it is written; of TYPE[DIMS] alone and a machine, with the layout that the machine's compiler gives it.
- */
+/* As it is written; of TYPE[DIMS] alone and a machine, with the layout that the machine's compiler gives
+ * it. */
 static const ts_shape *read_shape(ts_error *err, const cli_line *line, const ts_source *source) {
     const ts_shape *shape = ts_shape_parse(err, line->arena, source);
     if (!shape) point_to_eval(line, source, err);

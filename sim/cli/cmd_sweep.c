@@ -114,7 +114,8 @@ static const char *database_of(const command_state *c) {
     return text.bytes;
 }
 
-/* What else than its rows may be asked of a study or of databases, and the options that then count. The last: rows. */
+/* What else than its rows may be asked of a study or of databases, and the options that then count. The last:
+ * rows. */
 static const struct {
     const char *name, *others;
 } modes[] = {

@@ -80,8 +80,8 @@ static void print_version(const cli_line *line) {
     cli_print(&out);
 }
 
-/* How the option that getopt_long refused is called: `optopt` is its letter or its number, or 0 when unknown.
- */
+/* How the option that getopt_long refused is called: `optopt` is its letter or its number, or 0 when
+ * unknown. */
 static void refused_name(const cli_command *command, char *const *argv, char out[64]) {
     if (optopt == 0)
         snprintf(out, 64, "%.*s", (int)strcspn(argv[optind - 1], "="), argv[optind - 1]);

@@ -16,7 +16,8 @@ bool cli_check_file_memory(ts_error *err, const cli_line *line, int64_t most);
 
 /* An empty text for the file of an option; NULL where that was not given. */
 ts_text *cli_text_for(const cli_line *line, const char *option);
-/* Writes the text to the file of the option. text NULL: the option was not given, and there is nothing to do. */
+/* Writes the text to the file of the option. text NULL: the option was not given, and there is nothing to
+ * do. */
 bool cli_save(ts_error *err, const cli_line *line, const char *option, const ts_text *text);
 
 /* When a signal ends the process, its temporary files go too. */

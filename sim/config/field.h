@@ -1,5 +1,5 @@
-/* Fields: one row each, from which a tree is read into a struct, a struct is printed, and a schema is listed.
- */
+/* Fields: one row each, from which a tree is read into a struct, a struct is printed, and a schema is
+ * listed. */
 #ifndef TILESIM_CONFIG_FIELD_H
 #define TILESIM_CONFIG_FIELD_H
 

@@ -125,8 +125,8 @@ static void print_decimal(ts_text *out, int64_t value, int64_t factor) {
     for (; rest > 0; rest = rest * 10 % factor) ts_text_add_char(out, (char)('0' + rest * 10 / factor));
 }
 
-/* With the largest unit in which it is whole, or, for kinds that are printed with a fraction, at least one.
- */
+/* With the largest unit in which it is whole, or, for kinds that are printed with a fraction, at least
+ * one. */
 static void print_quantity(ts_text *out, ts_field_kind kind, int64_t value) {
     const unit *best = kinds[kind].printed;
     for (const unit *u = best; u->text; u++)

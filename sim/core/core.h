@@ -96,8 +96,8 @@ typedef struct {
     bool time_only;
     /* How much the host does between two transfers of new slices before a loop is held to be endless: in
      * units of about 20 ns; 0: no bound. A loop that counts towards its end is let go on if it comes there
-     * before max_cycles (0: any). A loop of which it is certain that it does not end is a fault in any case.
-     */
+     * before max_cycles (0: any). A loop of which it is certain that it does not end is a fault in any
+     * case. */
     int64_t patience, max_cycles;
     /* Keep stalls by instruction (ts_core_stalls); those of the code lie one behind the other, from those of
      * bundle 0 on. */
@@ -132,8 +132,8 @@ typedef struct {
 } ts_core_use;
 ts_core_use ts_core_use_of(const ts_core_config *config, const ts_instruction *instruction);
 int ts_core_unit_count(const ts_core_config *config);
-/* Behind `cycle`, the first in which one more of these takes an instruction; INT64_MAX: none does. unit_free: the cycle
- * from which each does. */
+/* Behind `cycle`, the first in which one more of these takes an instruction; INT64_MAX: none does. unit_free:
+ * the cycle from which each does. */
 int64_t ts_core_next_unit(const ts_core_config *config, const int64_t *unit_free, int64_t cycle);
 /* Cycles that instructions take at least, whatever their order: by slots, and by units. All 0 at first. */
 typedef struct {
@@ -148,8 +148,8 @@ typedef struct ts_core ts_core;
 /* Checks every bundle against the machine and decodes the program. What is pointed to must outlive it. */
 ts_core *ts_core_new(ts_error *err, ts_arena *arena, const ts_core_setup *setup);
 
-/* The next cycle at which the core can do something; INT64_MAX when it has halted or waits for a semaphore.
- */
+/* The next cycle at which the core can do something; INT64_MAX when it has halted or waits for a
+ * semaphore. */
 int64_t ts_core_next(const ts_core *core);
 /* Does everything that happens before cycle `until`, but returns after a bundle that starts a DMA or changes
  * a semaphore, so that others can see it; a bundle that other cores can notice (a DMA, a barrier) issues only

@@ -5,8 +5,7 @@
  * take the same branches, wait for the same semaphores or for as many cycles, and start the same transfers at
  * the same point of a tile; a period is how many it takes until they begin again. What they cost is the
  * caller's to say: it lets whole periods be simulated, goes forward over others, and has the simulated ones
- * count for them.
- */
+ * count for them. */
 #include "core/forward.h"
 
 #include <assert.h>
@@ -18,8 +17,8 @@
 #include "layout/notation/xla.h"
 #include "layout/shape.h"
 
-/* The longest period, in iterations; signatures that are kept; iterations from one state that is kept to the next;
- * passages of an inner loop that are kept. */
+/* The longest period, in iterations; signatures that are kept; iterations from one state that is kept to the
+ * next; passages of an inner loop that are kept. */
 enum { PERIODS = 1024, KEPT = 2560, STRIDE = 64, PASSAGES = 4 };
 
 /* What went on in an inner loop that began with these scalars, until it ended. */

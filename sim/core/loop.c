@@ -120,8 +120,8 @@ const core_op *core_branch_of(const core_bundle *bundle) {
     return NULL;
 }
 
-/* The bundle whose branch closes the outermost loop around the next one, of those gone round since the state was
- * kept; -1: none. */
+/* The bundle whose branch closes the outermost loop around the next one, of those gone round since the state
+ * was kept; -1: none. */
 static int current(const ts_core *core) {
     const core_loops *loops = core->loops;
     int found = -1, head = core->pc;
@@ -215,8 +215,8 @@ static int64_t gap(const ts_core *core, const core_op *branch, const uint32_t *s
     return operand(core, branch, 0, sregs) - operand(core, branch, 1, sregs);
 }
 
-/* The loop of this branch counts towards its end, and at the pace since the state was kept comes there before the
- * run's last cycle. (A jump is as far from its end as before.) */
+/* The loop of this branch counts towards its end, and at the pace since the state was kept comes there before
+ * the run's last cycle. (A jump is as far from its end as before.) */
 static bool ends_in_time(const ts_core *core, const core_op *branch) {
     ts_opcode opcode = branch->instruction->opcode;
     if (opcode == TS_OP_brz || opcode == TS_OP_br_eq) return false;

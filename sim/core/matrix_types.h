@@ -30,8 +30,8 @@ static inline int matrix_rows(matrix_type type) { return TS_SUBLANES * matrix_pa
 /* The type that an instruction has, and the port that it takes (CORE_MXU_..); false: it has none. */
 bool matrix_find_type(ts_opcode opcode, matrix_type *type, int *port);
 
-/* Row r of the vreg's rows, as f32 bits or i32: 128 elements that are `stride` words apart in `out`. Value number i of
- * each word is row i of those in its sublane. */
+/* Row r of the vreg's rows, as f32 bits or i32: 128 elements that are `stride` words apart in `out`. Value
+ * number i of each word is row i of those in its sublane. */
 void matrix_unpack_row(matrix_type type, const uint32_t *vreg, int r, uint32_t *out, ptrdiff_t stride);
 /* Is a bit of the element of row r that is in this word? */
 bool matrix_is_undefined(matrix_type type, uint32_t shadow, int r);

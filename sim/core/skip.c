@@ -1,21 +1,20 @@
 /* Iterations of a loop are left out when its state repeats.
  *
  * Watched are loops without other branches inside, and without anything that others can notice: no DMA,
- * semaphores, SMEM or scalars from vectors; with values, or where others see accesses, loops of scalars alone.
- * When one iteration has left the core as the one before did (what is not ready for how long, all seen from
- * the head of the loop), and every scalar, address and the branch are linear in the iteration, so will the
- * following ones: k of them are added at once. k ends where the branch falls through, where a scalar or an
- * address would leave its range, and at the cycle up to which the core may go alone. Nothing else changes: not
- * a cycle, not a counter.
- */
+ * semaphores, SMEM or scalars from vectors; with values, or where others see accesses, loops of scalars
+ * alone. When one iteration has left the core as the one before did (what is not ready for how long, all seen
+ * from the head of the loop), and every scalar, address and the branch are linear in the iteration, so will
+ * the following ones: k of them are added at once. k ends where the branch falls through, where a scalar or
+ * an address would leave its range, and at the cycle up to which the core may go alone. Nothing else changes:
+ * not a cycle, not a counter. */
 #include <string.h>
 
 #include "state.h"
 
 enum { VISITS = 16, PAUSE = 64 }; /* after so many visits in vain, two of every PAUSE are looked at */
 
-/* Of a load or store of VMEM in the body: its bytes in the next iteration, and how far they move with each.
- */
+/* Of a load or store of VMEM in the body: its bytes in the next iteration, and how far they move with
+ * each. */
 typedef struct {
     int64_t first, end, step;
     bool writes;
@@ -321,8 +320,8 @@ static bool stores_stay(const core_skip *skip, int64_t k) {
     return true;
 }
 
-/* The store of the body that has left this one in the iteration before; NULL: none, or it is not clear which.
- */
+/* The store of the body that has left this one in the iteration before; NULL: none, or it is not clear
+ * which. */
 static const access *origin_of(const core_skip *skip, const core_store *store) {
     const access *found = NULL;
     for (int i = 0; i < skip->access_count; i++) {

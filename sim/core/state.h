@@ -249,8 +249,8 @@ enum { CORE_SMEM_CHANGED = 1 << 8 };
 void core_loops_new(ts_arena *arena, ts_core *core);
 void core_loops_describe(const ts_core *core, const ts_instruction *instruction, const ts_register_use *use,
                          core_bundle *bundle);
-/* A branch back of bundle `end` was taken, core->branches_left is 0, and the core is at its target. A fault: it
- * never ends. */
+/* A branch back of bundle `end` was taken, core->branches_left is 0, and the core is at its target. A fault:
+ * it never ends. */
 bool core_loops_visit(ts_error *err, ts_core *core, int end);
 const core_op *core_branch_of(const core_bundle *bundle); /* NULL: none */
 

@@ -112,8 +112,9 @@ static __int128 bus_khz(const ts_dma_machine *m) {
     return (__int128)ts_hbm_tick_khz(m->hbm) * ts_hbm_bus_count(m->hbm);
 }
 
-/* Charges the cycles that are left to what held the HBM's commands back, in proportion to its counters. Of the time
- * that it had nothing to do, only what the engine's own cycles (the fixed ones and engine_cycles) do not explain. */
+/* Charges the cycles that are left to what held the HBM's commands back, in proportion to its counters. Of
+ * the time that it had nothing to do, only what the engine's own cycles (the fixed ones and engine_cycles) do
+ * not explain. */
 static void charge_waits(const ts_dma_machine *m, int64_t engine_cycles, int64_t left, ts_dma_cost *cost) {
     int64_t weights[TS_DMA_COMPONENT_COUNT] = {0};
     __int128 explained = (cost->fixed_cycles + engine_cycles) * bus_khz(m) / m->core_khz;

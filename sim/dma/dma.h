@@ -2,9 +2,9 @@
  * and, with one transfer from a state of rest, by ts_dma_price: there is no second formula.
  *
  * Cycles are the core's. A transfer waits for one of `queues`; after its issue cost it offers the accesses of
- * its plan (dma/traversal.h) to the HBM, as far ahead as look-ahead, bytes in flight and the engine's rate allow;
- * its bytes move at its completion, in one step, so that values never depend on how time is computed. Equal
- * completions are in order of issue. */
+ * its plan (dma/traversal.h) to the HBM, as far ahead as look-ahead, bytes in flight and the engine's rate
+ * allow; its bytes move at its completion, in one step, so that values never depend on how time is computed.
+ * Equal completions are in order of issue. */
 #ifndef TILESIM_DMA_DMA_H
 #define TILESIM_DMA_DMA_H
 
@@ -13,8 +13,8 @@
 #include "machine/dma_config.h"
 #include "dram/hbm_alike.h"
 
-/* One end: the space its bytes are in (NULL when only time is wanted), and whether the HBM model serves it.
- */
+/* One end: the space its bytes are in (NULL when only time is wanted), and whether the HBM model serves
+ * it. */
 typedef struct {
     ts_space *space;
     bool in_hbm;
@@ -65,10 +65,10 @@ void ts_dma_trace(const ts_dma_config *config, const ts_hbm *hbm, const ts_dma_t
 bool ts_dma_complete(ts_error *err, ts_dma *dma, ts_dma_result *result);
 int ts_dma_under_way(const ts_dma *dma);
 
-/* What comes over links is written beside the engine: it takes no queue, descriptor or time of it, but its writes share
- * the channels of the HBM. They are offered in the cycle in which all bytes of a block are there, in the order of cycles,
- * of equal ones in that in which they were told of, behind what the engine does in that cycle; what has come is complete
- * when its last write, and those before it, were accepted. */
+/* What comes over links is written beside the engine: it takes no queue, descriptor or time of it, but its
+ * writes share the channels of the HBM. They are offered in the cycle in which all bytes of a block are
+ * there, in the order of cycles, of equal ones in that in which they were told of, behind what the engine
+ * does in that cycle; what has come is complete when its last write, and those before it, were accepted. */
 typedef struct ts_dma_incoming ts_dma_incoming;
 /* The elements of the plan's destination, in its order; the plan must live until that is complete. */
 ts_dma_incoming *ts_dma_expect(ts_dma *dma, const ts_plan *plan, void *owner);
@@ -82,8 +82,8 @@ typedef struct {
 void ts_dma_feed(ts_dma *dma, ts_dma_incoming *incoming, const ts_dma_chunk *chunk);
 
 /* Skipping: while one transfer is alone, blocks between positions where their time was measured
- * (sim/dma/sampler.h) are left out and their time is added. hbm: of the whole memory. The stats of what was left
- * out are added by ts_dma_add_skipped. */
+ * (sim/dma/sampler.h) are left out and their time is added. hbm: of the whole memory. The stats of what was
+ * left out are added by ts_dma_add_skipped. */
 void ts_dma_set_skipping(ts_dma *dma, const ts_hbm_config *hbm);
 /* In cycles. One that takes longer, as windows tell or as has passed, ends early: it takes so many cycles at
  * least (else 0), and its end says nothing. */

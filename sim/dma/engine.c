@@ -170,8 +170,8 @@ static void offer(const ts_dma *dma, transfer *t) {
                         to_tick(dma, t->ready_cycle));
 }
 
-/* All that it can do in this cycle, which is its turn: others can do no more by its accesses, unless data in flight is
- * limited. */
+/* All that it can do in this cycle, which is its turn: others can do no more by its accesses, unless data in
+ * flight is limited. */
 static void act(ts_dma *dma, transfer *t, int64_t cycle) {
     if (t->access_at == t->access_count) {
         engine_begin_block(dma, t);
@@ -272,7 +272,8 @@ static int64_t next_own(ts_dma *dma, int64_t limit) {
     }
 }
 
-/* Neither goes ahead of the other: what comes is offered when transfers have made their requests of that cycle. */
+/* Neither goes ahead of the other: what comes is offered when transfers have made their requests of that
+ * cycle. */
 int64_t ts_dma_next(ts_dma *dma, int64_t limit) {
     if (!dma->incoming) return next_own(dma, limit);
     for (;;) {

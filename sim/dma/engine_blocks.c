@@ -52,8 +52,8 @@ static void flush(ts_dma *dma, transfer *t) {
     dma->request_count = 0;
 }
 
-/* The time that is left out passes for the memory; the engine's may be shorter or longer. What it is ahead by then, the
- * memory is behind in the blocks that follow. */
+/* The time that is left out passes for the memory; the engine's may be shorter or longer. What it is ahead by
+ * then, the memory is behind in the blocks that follow. */
 static void add_skipped(ts_dma *dma, transfer *t, const sampler_skip *skip) {
     dma->any_skipped = true;
     t->skipped_ticks += skip->gained.tick;
@@ -89,8 +89,8 @@ static void join_boxes(transfer *t) {
     ts_traversal_join_boxes(t->traversal);
 }
 
-/* Ticks that the transfer takes at least by the windows of the box that is measured: less OVER_SURE standard errors,
- * and the work of other boxes at OVER_OTHERS per cent of its time; 0: these do not agree. */
+/* Ticks that the transfer takes at least by the windows of the box that is measured: less OVER_SURE standard
+ * errors, and the work of other boxes at OVER_OTHERS per cent of its time; 0: these do not agree. */
 static int64_t least_ticks(const transfer *t) {
     enum { OVER_WINDOWS = 6, OVER_ERROR = 64, OVER_SURE = 3, OVER_OTHERS = 75 };
     const sampler_box *b = &t->sampler.box;
@@ -109,8 +109,8 @@ static bool is_over(ts_dma *dma, int64_t least) {
     return dma->over_ticks > 0;
 }
 
-/* Between two blocks: leaves the next ones out if their time is known by now. False: the simulated channels do
- * not stand for the rest, or it is over its limit, and the traversal is in vain. */
+/* Between two blocks: leaves the next ones out if their time is known by now. False: the simulated channels
+ * do not stand for the rest, or it is over its limit, and the traversal is in vain. */
 static bool skip_blocks(ts_dma *dma, transfer *t) {
     int64_t tick = latest_tick(dma, t), next, count;
     sampler_skip skip;

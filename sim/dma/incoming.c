@@ -1,4 +1,5 @@
-/* What comes over links: its bytes arrive in parts, whose writes are offered to the HBM when they are there. */
+/* What comes over links: its bytes arrive in parts, whose writes are offered to the HBM when they are
+ * there. */
 #include "incoming.h"
 
 #include "base/clock.h"

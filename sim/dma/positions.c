@@ -48,8 +48,8 @@ static int64_t elements_of_box_before(const ts_traversal *traversal, int64_t blo
     for (int i = traversal->box.loop_count - 1; i >= 0; i--) {
         int64_t extent = traversal->box.loops[i].extent, along = blocks_along(traversal, i);
         int64_t at = (i > 0 ? block % along : block) * traversal->block[i], left = extent - at;
-        /* Of the inner loops, what lies before was counted for one iteration of this one; the block has several.
-         */
+        /* Of the inner loops, what lies before was counted for one iteration of this one; the block has
+         * several. */
         before = before * (left < traversal->block[i] ? left : traversal->block[i]) +
                  (at < extent ? at : extent) * inner;
         inner *= extent;

@@ -37,7 +37,8 @@ static int64_t fixed_cycles(const ts_dma_machine *m, const ts_dma_result *transf
     return ts_clock_cycles(ps, m->core_khz);
 }
 
-/* A write is done at its command, so that the last burst may still be on the pins. The first waited for its row. */
+/* A write is done at its command, so that the last burst may still be on the pins. The first waited for its
+ * row. */
 static int64_t last_burst_cycles(const ts_dma_machine *m) {
     const ts_hbm_timing *t = &m->hbm->timing;
     int64_t ck = ts_max((int64_t)t->n_bl - t->t_rcd_wr, 0);
@@ -65,10 +66,10 @@ int64_t ts_dma_price_bound(const ts_dma_price_request *r) {
     return ts_dma_least_cycles(r->machine, &least, ts_dma_least_bytes(r));
 }
 
-/* One refresh more or less, or a few accesses, are a per cent of a transfer that takes so many intervals between
- * refreshes at the HBM's peak: it is to end exactly when all channels do. In a long one what a channel is ahead of
- * others evens out. Of few channels each is too much of all; and half of them, where fewer do not stand for all, are
- * not much less work than all. */
+/* One refresh more or less, or a few accesses, are a per cent of a transfer that takes so many intervals
+ * between refreshes at the HBM's peak: it is to end exactly when all channels do. In a long one what a
+ * channel is ahead of others evens out. Of few channels each is too much of all; and half of them, where
+ * fewer do not stand for all, are not much less work than all. */
 enum { SHORT = 6, LONG = 14, MANY_CHANNELS = 16 };
 
 static bool has_many_channels(const ts_dma_machine *m) {
@@ -129,8 +130,9 @@ static bool run(ts_error *err, ts_arena *scratch, part *p, ts_dma_cost *cost) {
 /* Does the machine's tRTW let a write begin while the read before it is on the pins? */
 static bool pins_overlap(const ts_hbm_timing *t) { return t->t_rtw + t->t_cwl < t->t_cl + t->n_bl; }
 
-/* Neither the HBM's pins nor the engine are faster than their peaks, between issue and completion; what was left out
- * is a difference of counts, which may not say so either. Bursts that queues answer are not on the pins. */
+/* Neither the HBM's pins nor the engine are faster than their peaks, between issue and completion; what was
+ * left out is a difference of counts, which may not say so either. Bursts that queues answer are not on the
+ * pins. */
 static void bound(const ts_dma_machine *machine, ts_dma_cost *cost) {
     const ts_hbm_stats *h = &cost->hbm;
     int64_t bursts = h->reads + h->writes - h->forwarded - h->coalesced,

@@ -9,8 +9,8 @@
 
 /* Prices that were asked before: a search asks the same again and again. An answer takes microseconds, and is
  * what simulating gives, to the bit. A question is the same when the machine's figures, the transfer's boxes,
- * their addresses and its ends are, whatever the layouts are called; one with many boxes, or that gathers, is priced
- * again. */
+ * their addresses and its ends are, whatever the layouts are called; one with many boxes, or that gathers, is
+ * priced again. */
 typedef struct ts_dma_prices ts_dma_prices;
 ts_dma_prices *ts_dma_prices_new(ts_arena *arena);
 
@@ -49,12 +49,12 @@ typedef struct {
     bool exact;          /* simulate every access */
 } ts_dma_price_request;
 
-/* Unless exact, a larger transfer is simulated on a part of the memory's channels (ts_hbm_new_subset), and long
- * boxes only at some positions, of a refresh interval each; docs/timing.md says how far from the exact answer
- * that may be. */
+/* Unless exact, a larger transfer is simulated on a part of the memory's channels (ts_hbm_new_subset), and
+ * long boxes only at some positions, of a refresh interval each; docs/timing.md says how far from the exact
+ * answer that may be. */
 bool ts_dma_price(ts_error *err, ts_arena *scratch, const ts_dma_price_request *request, ts_dma_cost *cost);
-/* The same; what surely takes more than `limit` cycles (0: no limit), by its bound, by windows that agree or by
- * what has passed, is not priced: cost->is_over. */
+/* The same; what surely takes more than `limit` cycles (0: no limit), by its bound, by windows that agree or
+ * by what has passed, is not priced: cost->is_over. */
 bool ts_dma_price_within(ts_error *err, ts_arena *scratch, const ts_dma_price_request *request, int64_t limit,
                          ts_dma_cost *cost);
 
@@ -100,9 +100,9 @@ typedef struct {
 bool ts_dma_price_concurrent(ts_error *err, ts_arena *scratch, const ts_dma_mix_request *request,
                              ts_dma_result *results, ts_dma_mix *mix);
 
-/* The cost breakdown of a program of the core that does what the engine cannot. Given in *cost: cycles, hbm, and in
- * transfer useful, src and dst bytes (of HBM), padding and waste. Of its cycles the core works or waits for
- * itself core_cycles, most of them for what core_limiter says. */
+/* The cost breakdown of a program of the core that does what the engine cannot. Given in *cost: cycles, hbm,
+ * and in transfer useful, src and dst bytes (of HBM), padding and waste. Of its cycles the core works or
+ * waits for itself core_cycles, most of them for what core_limiter says. */
 void ts_dma_break_down_program(const ts_dma_machine *machine, int64_t core_cycles, const char *core_limiter,
                                ts_dma_cost *cost);
 

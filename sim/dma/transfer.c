@@ -6,8 +6,8 @@
 #include "base/number.h"
 #include "isa/vreg.h"
 
-/* A box with more loops than a descriptor holds takes one descriptor for each iteration of those that are left
- * out: of the loops that step over whole words on both sides the shortest ones, then the outermost. */
+/* A box with more loops than a descriptor holds takes one descriptor for each iteration of those that are
+ * left out: of the loops that step over whole words on both sides the shortest ones, then the outermost. */
 static int64_t count_of_box(const ts_plan_box *box, int loop_dims) {
     bool out[TS_PLAN_MAX_LOOPS] = {false};
     int64_t total = 1;

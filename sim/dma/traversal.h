@@ -1,8 +1,8 @@
 /* A plan as a stream of memory accesses: the same boxes that move the bytes, traversed in blocks.
  *
- * A block is what the engine holds at once: up to TS_TRAVERSAL_BLOCK_BYTES of elements, chosen so that both sides
- * see runs as long as the loops allow. Its source lines are read, then its destination lines are written; a
- * line that follows itself is accessed once. Lines are aligned pieces of `line_bytes`. */
+ * A block is what the engine holds at once: up to TS_TRAVERSAL_BLOCK_BYTES of elements, chosen so that both
+ * sides see runs as long as the loops allow. Its source lines are read, then its destination lines are
+ * written; a line that follows itself is accessed once. Lines are aligned pieces of `line_bytes`. */
 #ifndef TILESIM_DMA_TRAVERSAL_H
 #define TILESIM_DMA_TRAVERSAL_H
 
@@ -38,7 +38,8 @@ bool ts_traversal_next(ts_traversal *traversal, const ts_traversal_access **acce
 const ts_traversal_totals *ts_traversal_get_totals(const ts_traversal *traversal); /* so far */
 int64_t ts_traversal_lines(const ts_traversal *traversal); /* of these: all of both sides */
 
-/* The block that ts_traversal_next gave last: where it begins along the loops of its box, and how far it goes. */
+/* The block that ts_traversal_next gave last: where it begins along the loops of its box, and how far it
+ * goes. */
 typedef struct {
     int64_t box; /* its number in the plan */
     int loop_count;
@@ -51,9 +52,9 @@ void ts_traversal_last_block(const ts_traversal *traversal, ts_traversal_block *
 int64_t ts_traversal_position(const ts_traversal *traversal, int64_t *next, int64_t *count);
 /* Elements of the box before `block`, 0 to the number of its blocks. */
 int64_t ts_traversal_elements_before(const ts_traversal *traversal, int64_t block);
-/* What the blocks of the box before `block` are, 0 to the number of its blocks: elements, and what the time goes by:
- * the lines accessed, in parts of one, where some blocks were measured for all that are as large; where nothing has
- * lines, elements in their stead. */
+/* What the blocks of the box before `block` are, 0 to the number of its blocks: elements, and what the time
+ * goes by: the lines accessed, in parts of one, where some blocks were measured for all that are as large;
+ * where nothing has lines, elements in their stead. */
 enum { TS_TRAVERSAL_LINE_WORK = 16 };
 typedef struct {
     int64_t elements, work;
@@ -64,16 +65,16 @@ int64_t ts_traversal_work_elsewhere(const ts_traversal *traversal, int64_t most)
 /* A number of blocks, at least `least` where the box has so many, after which its inner loops begin again;
  * iterations of a loop that is not taken whole are a power of two, as address maps are made of bits. */
 int64_t ts_traversal_period(const ts_traversal *traversal, int64_t least);
-/* The blocks of the box, without those of the last iteration of its outermost loop where these are smaller: they access
- * more lines for their elements, and rows in another order. */
+/* The blocks of the box, without those of the last iteration of its outermost loop where these are smaller:
+ * they access more lines for their elements, and rows in another order. */
 int64_t ts_traversal_alike(const ts_traversal *traversal);
-/* Of boxes that are joined: the block before which such a part of their work lies, 0 to below 1, if they are sorted by
- * their work: boxes with the same loops then lie together, however the plan mixes them. */
+/* Of boxes that are joined: the block before which such a part of their work lies, 0 to below 1, if they are
+ * sorted by their work: boxes with the same loops then lie together, however the plan mixes them. */
 int64_t ts_traversal_find_sorted(const ts_traversal *traversal, double part);
 /* Goes on with another block of the box. */
 void ts_traversal_seek(ts_traversal *traversal, int64_t block);
-/* Takes all boxes of a plan that does not gather as one: its number is that of the boxes. Before the first block, or
- * between two. */
+/* Takes all boxes of a plan that does not gather as one: its number is that of the boxes. Before the first
+ * block, or between two. */
 void ts_traversal_join_boxes(ts_traversal *traversal);
 /* Each by itself again. */
 void ts_traversal_split_boxes(ts_traversal *traversal);

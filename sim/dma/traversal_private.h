@@ -4,8 +4,8 @@
 
 #include "dma/traversal.h"
 
-/* Blocks of a box are of a kind by the loops along which they are the last and smaller than the others: of so many
- * loops, the outermost. */
+/* Blocks of a box are of a kind by the loops along which they are the last and smaller than the others: of so
+ * many loops, the outermost. */
 enum { TRAVERSAL_EDGES = 6, TRAVERSAL_KINDS = 1 << TRAVERSAL_EDGES };
 
 /* What lies before a box, where all are taken as one. */

@@ -44,8 +44,8 @@ static inline size_t ts_host_limit(const ts_host_expect *expect) {
     return expect && expect->limit_bytes ? expect->limit_bytes : TS_HOST_LIMIT_BYTES;
 }
 
-/* Elements times stored bytes; an error where it overflows or a type has no data. `what` begins the message.
- */
+/* Elements times stored bytes; an error where it overflows or a type has no data. `what` begins the
+ * message. */
 bool ts_host_array_size(ts_error *err, const char *what, ts_dtype dtype, int rank, const int64_t *dims,
                         size_t *bytes);
 /* All but its bytes, which are NULL. */
@@ -55,8 +55,7 @@ bool ts_host_array_describe(ts_error *err, ts_dtype dtype, int rank, const int64
 bool ts_host_array_init(ts_error *err, ts_arena *arena, ts_dtype dtype, int rank, const int64_t *dims,
                         ts_host_array *array);
 size_t ts_host_array_elements(const ts_host_array *array);
-/* The values in another type (layout/convert.h has the rules); the same bytes where it has that type.
- */
+/* The values in another type (layout/convert.h has the rules); the same bytes where it has that type. */
 bool ts_host_array_convert(ts_error *err, ts_arena *arena, const ts_host_array *array, ts_dtype dtype,
                            ts_host_array *out);
 /* Dims and type agree with what is expected of `name`, else an error that says both shapes. */

@@ -28,8 +28,8 @@ bool ts_host_is_archive(const char *path);
  * array), "data.bin" or "data.raw" (needs a type and dims; a type without dims reads a vector). */
 bool ts_host_load(ts_error *err, ts_arena *arena, const char *path, const ts_host_expect *expect,
                   ts_host_array *array);
-/* The same names; nothing is left behind when it fails. An .npz and a safetensors file hold the one array, which
- * is called "arr_0", as numpy.savez has it, or "tensor" where no name is given. */
+/* The same names; nothing is left behind when it fails. An .npz and a safetensors file hold the one array,
+ * which is called "arr_0", as numpy.savez has it, or "tensor" where no name is given. */
 bool ts_host_save(ts_error *err, ts_arena *arena, const char *path, const ts_host_array *array);
 /* Does the name say a format? To be known before there is an array. */
 bool ts_host_can_save(ts_error *err, const char *path);

@@ -491,8 +491,8 @@ static void keep_tail(ts_hlo_reader *r, const char *bytes, size_t length) {
     r->held_more += length;
 }
 
-/* The last bytes of a longer line become its own last ones where it is a constant's: behind values is the type. Of
- * others nothing is guessed. */
+/* The last bytes of a longer line become its own last ones where it is a constant's: behind values is the
+ * type. Of others nothing is guessed. */
 static void join_tail(ts_hlo_reader *r) {
     const char *values = memmem(r->held.bytes, r->held.length, "constant", 8);
     if (values == NULL) return;

@@ -1,7 +1,8 @@
-/* The header of a module, where it takes more than one line: "HloModule name, .., origin_recovery_table={", rows whose
- * values are modules of their own between lines of one quote, "}", and ",", "debug_attributes={", rows, "}".
- * Source: XLA hlo_module.cc, HloModule::Print. By hand, lines are broken anywhere in brackets. That of a computation,
- * "ENTRY %name (parameter: shape, ..) -> shape {", is one line of any length, which terminals and mails break. */
+/* The header of a module, where it takes more than one line: "HloModule name, .., origin_recovery_table={",
+ * rows whose values are modules of their own between lines of one quote, "}", and ",", "debug_attributes={",
+ * rows, "}". Source: XLA hlo_module.cc, HloModule::Print. By hand, lines are broken anywhere in brackets.
+ * That of a computation, "ENTRY %name (parameter: shape, ..) -> shape {", is one line of any length, which
+ * terminals and mails break. */
 #include <string.h>
 
 #include "hlo_private.h"

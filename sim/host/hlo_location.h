@@ -1,5 +1,5 @@
-/* Where the user wrote what became an instruction of HLO: metadata, and the tables at the head of a module that
- * its numbers refer to. Source: XLA hlo_module.cc (printing of FileNames .. StackFrames), OpMetadata. */
+/* Where the user wrote what became an instruction of HLO: metadata, and the tables at the head of a module
+ * that its numbers refer to. Source: XLA hlo_module.cc (printing of FileNames .. StackFrames), OpMetadata. */
 #ifndef TILESIM_HOST_HLO_LOCATION_H
 #define TILESIM_HOST_HLO_LOCATION_H
 
@@ -24,8 +24,8 @@ void ts_hlo_locations_row(ts_hlo_locations *locations, ts_span line);
 bool ts_hlo_metadata(ts_span attributes, ts_span *fields);
 /* A field's value, without quotes: "op_name". */
 bool ts_hlo_field(ts_span fields, const char *name, ts_span *value);
-/* The number of the location that such fields name, -1 where they name none. Of a stack of frames the innermost
- * that is no installed package's. */
+/* The number of the location that such fields name, -1 where they name none. Of a stack of frames the
+ * innermost that is no installed package's. */
 int32_t ts_hlo_locations_find(ts_hlo_locations *locations, ts_span fields);
 ts_hlo_location ts_hlo_locations_get(const ts_hlo_locations *locations, int32_t number);
 

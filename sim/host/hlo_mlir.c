@@ -91,7 +91,8 @@ static const char *next_mark(const char *at, const char *end) {
     return NULL;
 }
 
-/* The next "%name" outside braces from `at`, but for those that a loop calls others, "%name = %other"; NULL: none. */
+/* The next "%name" outside braces from `at`, but for those that a loop calls others, "%name = %other"; NULL:
+ * none. */
 static const char *next_value(const char *at, const char *end, ts_span *name) {
     const char *from;
     do {
@@ -154,8 +155,8 @@ static void add_arrow_types(hlo_mlir *m, const char *values, const char *values_
     add_result_types(m, result, end, *result == '(' ? AS_TUPLE : AS_WRITTEN);
 }
 
-/* Operands with their types, and the results' type: of "(a, b) -> c", or of "a" that all share, or of "a, b".
- */
+/* Operands with their types, and the results' type: of "(a, b) -> c", or of "a" that all share, or of "a,
+ * b". */
 static void add_types(hlo_mlir *m, const char *values, const char *values_end, const char *at,
                       const char *end, result_form form) {
     ts_span name;
@@ -348,8 +349,8 @@ static void read_function(hlo_mlir *m, const char *at, const char *end, const ts
     if (close) read_parameters(m, (ts_span){behind + 1, (size_t)(close - 1 - behind - 1)}, events, counts);
 }
 
-/* "func.func"() <{.., sym_name = "name", sym_visibility = "private"}> ({, whose first block has the parameters.
- */
+/* "func.func"() <{.., sym_name = "name", sym_visibility = "private"}> ({, whose first block has the
+ * parameters. */
 static void read_generic_function(hlo_mlir *m, const char *at, const char *end, const ts_hlo_events *events,
                                   ts_hlo_counts *counts) {
     static const char key[] = "sym_name = \"", hidden[] = "sym_visibility = \"private\"";

@@ -1,5 +1,5 @@
-/* Attributes of StableHLO's operations, said as HLO's: those that tell which dims an operation moves, sums over
- * or picks from. */
+/* Attributes of StableHLO's operations, said as HLO's: those that tell which dims an operation moves, sums
+ * over or picks from. */
 #include <string.h>
 
 #include "hlo_private.h"

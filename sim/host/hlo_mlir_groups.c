@@ -1,5 +1,5 @@
-/* Groups of devices of StableHLO's collectives, said as HLO's: lists, and axes of a mesh that the module names.
- * Source: openxla/stablehlo rfcs (replica_group_mesh_axes), openxla/shardy (sdy.mesh). */
+/* Groups of devices of StableHLO's collectives, said as HLO's: lists, and axes of a mesh that the module
+ * names. Source: openxla/stablehlo rfcs (replica_group_mesh_axes), openxla/shardy (sdy.mesh). */
 #include <string.h>
 
 #include "hlo_private.h"
@@ -76,7 +76,8 @@ static void add_dense(ts_text *out, const char *at, const char *behind) {
 
 /* ---- Axes of a mesh ---- */
 
-/* Names in quotes with the next number behind each: of <["x"=2]> and of [#stablehlo.mesh_axis<name = "x", size = 2>]. */
+/* Names in quotes with the next number behind each: of <["x"=2]> and of [#stablehlo.mesh_axis<name = "x",
+ * size = 2>]. */
 static const char *add_extents(ts_text *out, const char *at, const char *end) {
     const char *open = memchr(at, '[', (size_t)(end - at)), *close = open ? hlo_bracket_end(open, end) : NULL;
     if (!close) return NULL;
@@ -141,7 +142,8 @@ static ts_span find_mesh(const hlo_mlir *m, const char *at, const char *end) {
     return found;
 }
 
-/* [#stablehlo.axis_ref<name = "x">, #stablehlo.axis_ref<name = "y", sub_axis_info = (1)2>] as {'x','y':(1)2}. */
+/* [#stablehlo.axis_ref<name = "x">, #stablehlo.axis_ref<name = "y", sub_axis_info = (1)2>] as
+ * {'x','y':(1)2}. */
 static void add_members(ts_text *out, const char *at, const char *end) {
     ts_text_add(out, " {");
     for (bool first = true; at < end; at++) {
@@ -166,8 +168,8 @@ static bool add_unknown(ts_text *out, const char *name, const char *end) {
     return true;
 }
 
-/* #stablehlo.replica_group_mesh_axes<mesh = @m, axes = [#stablehlo.axis_ref<name = "y", sub_axis_info = (1)2>]> as
- * mesh['x'=2,'y'=4] {'y':(1)2}. False: it is something else. */
+/* #stablehlo.replica_group_mesh_axes<mesh = @m, axes = [#stablehlo.axis_ref<name = "y", sub_axis_info =
+ * (1)2>]> as mesh['x'=2,'y'=4] {'y':(1)2}. False: it is something else. */
 static bool add_axes(const hlo_mlir *m, ts_text *out, const char *at, const char *end) {
     const char *mesh = hlo_mlir_value_of(at, end, "mesh"), *axes;
     size_t before = out->length;

@@ -20,7 +20,8 @@ typedef enum {
     TS_HLO_OPCODES = TS_HLO_OP_UNKNOWN
 } ts_hlo_opcode;
 
-/* Of "dot-start", "dot-update" and "dot-done", as of all that is started so without a name here: async-start .. */
+/* Of "dot-start", "dot-update" and "dot-done", as of all that is started so without a name here: async-start
+ * .. */
 ts_hlo_opcode ts_hlo_opcode_find(ts_span name);
 /* What "dot-start" starts. Unknown: of another name. */
 ts_hlo_opcode ts_hlo_opcode_started(ts_span name);

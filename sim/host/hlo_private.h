@@ -35,8 +35,8 @@ typedef enum { HLO_NOT_ONE, HLO_WHOLE, HLO_ENDS_EARLY /* the next line may go on
 hlo_answer hlo_read_instruction(const char *at, const char *end, ts_hlo_instruction *i);
 /* The same behind the time stamp or label that a log puts before it. */
 hlo_answer hlo_read_labelled(const char *at, const char *end, ts_hlo_instruction *i);
-/* Behind what mail writes before what it quotes, "> ", ">> ", "> > ", with nothing behind it too: at most so many
- * marks; *marks says how many. */
+/* Behind what mail writes before what it quotes, "> ", ">> ", "> > ", with nothing behind it too: at most so
+ * many marks; *marks says how many. */
 const char *hlo_skip_quotes(const char *line, const char *end, int most, int *marks);
 /* Behind what logs write before each line, "I0320 03:59:34.7 855 compiler.cc:2163] " or "E   ". */
 const char *hlo_skip_stamp(const char *line, const char *end);
@@ -147,12 +147,14 @@ void hlo_mlir_regions(hlo_mlir *m, const hlo_teller *teller, const char *at, con
 
 /* ---- Statements over several lines (hlo_mlir_wrap.c) ---- */
 
-/* Does the line begin one that the next lines go on with? `next` is the first byte of these; '\0': not known. */
+/* Does the line begin one that the next lines go on with? `next` is the first byte of these; '\0': not
+ * known. */
 bool hlo_mlir_is_broken(const char *at, const char *end, char next);
 /* Does this line go on with what is held of one? */
 bool hlo_mlir_continues(ts_span held, const char *at, const char *end);
 
-/* Is this line, the last of those counted, of StableHLO or MHLO an operation or function? Then events are made of it. */
+/* Is this line, the last of those counted, of StableHLO or MHLO an operation or function? Then events are
+ * made of it. */
 typedef enum { HLO_MLIR_NO, HLO_MLIR_YES, HLO_MLIR_INSTRUCTION } hlo_mlir_answer;
 hlo_mlir_answer hlo_mlir_line(hlo_mlir *state, const char *at, const char *end, const ts_hlo_events *events,
                               ts_hlo_counts *counts, ts_hlo_instruction *instruction);

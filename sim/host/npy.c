@@ -129,8 +129,8 @@ static bool is_named(ts_dtype dtype) {
     return false;
 }
 
-/* Void of the size of an expected type that NumPy cannot name; two bytes are bf16 where nothing is expected.
- */
+/* Void of the size of an expected type that NumPy cannot name; two bytes are bf16 where nothing is
+ * expected. */
 static bool find_void_type(int64_t bytes, const ts_host_expect *expect, ts_dtype *dtype) {
     *dtype = expect && expect->has_dtype && !is_named(expect->dtype) ? expect->dtype : TS_DTYPE_BF16;
     return ts_dtype_get(*dtype)->stored_bits == 8 * bytes;

@@ -1,5 +1,5 @@
-/* A user's array into a layout and back: the plan that a DMA would use, between the file's bytes and a space.
- */
+/* A user's array into a layout and back: the plan that a DMA would use, between the file's bytes and a
+ * space. */
 #ifndef TILESIM_HOST_PACK_H
 #define TILESIM_HOST_PACK_H
 
@@ -37,7 +37,8 @@ bool ts_host_pack(ts_error *err, ts_arena *arena, const ts_host_array *array, co
                   int threads, ts_host_array *buffer);
 bool ts_host_unpack(ts_error *err, ts_arena *arena, const ts_host_buffer *buffer, const ts_shape *shape,
                     int threads, ts_host_array *array);
-/* Into memory that is there: bytes, whose padding keeps what it holds, and an array with its type and dims. */
+/* Into memory that is there: bytes, whose padding keeps what it holds, and an array with its type and
+ * dims. */
 bool ts_host_pack_into(ts_error *err, const ts_host_array *array, const ts_shape *shape, int threads,
                        const ts_host_buffer *buffer);
 bool ts_host_unpack_into(ts_error *err, const ts_host_buffer *buffer, const ts_shape *shape, int threads,

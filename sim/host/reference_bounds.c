@@ -1,6 +1,6 @@
-/* Ranges of values: what those of a stream are at least and at most, without computing each. Sums, products and
- * the like of doubles never fall where an operand rises, so the same operations on the ends of ranges enclose
- * all results, each as it is rounded. A share of |expected| is rounded down. */
+/* Ranges of values: what those of a stream are at least and at most, without computing each. Sums, products
+ * and the like of doubles never fall where an operand rises, so the same operations on the ends of ranges
+ * enclose all results, each as it is rounded. A share of |expected| is rounded down. */
 #include <math.h>
 
 #include "reference_loops.h"

@@ -103,8 +103,8 @@ static bool is_equal(const double *a, const double *b, size_t count) {
 
 /* ---- err= that is left unread ---- */
 
-/* What err= is at least, where `wanted` is expected; false on an error. What passes by such a bound has expected
- * values of at most twice the largest of its type. */
+/* What err= is at least, where `wanted` is expected; false on an error. What passes by such a bound has
+ * expected values of at most twice the largest of its type. */
 static bool bound_err(sides *s, const comparison *c, int64_t at, const double *wanted, size_t count,
                       range *least) {
     range seen = {-2 * c->type.largest, 2 * c->type.largest, 0, true, true};

@@ -148,8 +148,8 @@ typedef struct {
     double *block;
 } chain;
 
-/* The first side, in `out` or where it is held, as long as reading what is right of it leaves that alone: a single
- * number, once it is known. */
+/* The first side, in `out` or where it is held, as long as reading what is right of it leaves that alone: a
+ * single number, once it is known. */
 static const double *look_at_first(evaluator *in, const chain *c, stream *first, int64_t begin, size_t count,
                                    double *out) {
     stream *right = c->links[0].right;
@@ -195,8 +195,8 @@ static stream *spread(evaluator *in, stream *from, const walk *shape) {
     return from->count == 1 ? ts_stream_hold(in, from) : ts_stream_broadcast(in, from, shape);
 }
 
-/* The links from `c` on that keep the shape of the first, over `first`: what is smaller is computed as such.
- */
+/* The links from `c` on that keep the shape of the first, over `first`: what is smaller is computed as
+ * such. */
 static stream *open_part(evaluator *in, stream *first, const walk *shape, chain *c) {
     stream *made = ts_stream_new(in, c->links[0].location, shape->rank, shape->dims);
     stream *left = made ? spread(in, first, shape) : NULL;
@@ -327,8 +327,8 @@ static stream *open_call(evaluator *in, const node *tree) {
 
 /* ---- Slices ---- */
 
-/* One item of an index: where the dim begins, how far it steps, and how many it keeps (-1: the dim is gone).
- */
+/* One item of an index: where the dim begins, how far it steps, and how many it keeps (-1: the dim is
+ * gone). */
 typedef struct {
     int64_t start, step, count;
 } cut;

@@ -34,7 +34,8 @@ static void quotient(double *out, const double *left, size_t left_step, const do
         divide(out, left, left_step, right, right_step, count);
 }
 
-/* As NumPy's npy_divmod: fmod leaves an exact rest, which a / b, being rounded, does not. The rest has the sign of b. */
+/* As NumPy's npy_divmod: fmod leaves an exact rest, which a / b, being rounded, does not. The rest has the
+ * sign of b. */
 typedef struct {
     double quotient, rest;
 } division;
@@ -78,8 +79,8 @@ EACH(root, sqrt(x))
 EACH(toward_zero, trunc(x))
 EACH(sign, isnan(x) || x == 0 ? x : copysign(1, x))
 /* The largest relative error of n roundings to f32 one after the other (Higham, Accuracy and Stability of
- * Numerical Algorithms, section 3.1), or of a sum of n + 1 numbers, relative to the sum of their magnitudes.
- */
+ * Numerical Algorithms, section 3.1), or of a sum of n + 1 numbers, relative to the sum of their
+ * magnitudes. */
 EACH(gamma_of, x < 0x1p24 ? x * 0x1p-24 / (1 - x * 0x1p-24) : (double)INFINITY)
 
 #define LOOP_OF_EACH(name)                                                                                   \

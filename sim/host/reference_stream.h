@@ -50,8 +50,8 @@ stream *ts_stream_number(evaluator *in, const node *tree, const double *number);
 stream *ts_stream_array(evaluator *in, const node *tree, const ts_reference_name *name);
 /* Any number of elements. */
 bool ts_stream_read(evaluator *in, stream *from, int64_t begin, int64_t count, double *out);
-/* The same elements, where they are held, else read into `room`: good until something is read again. NULL and an
- * error. */
+/* The same elements, where they are held, else read into `room`: good until something is read again. NULL and
+ * an error. */
 const double *ts_stream_look(evaluator *in, stream *from, int64_t begin, size_t count, double *room);
 /* The range of elements of at most a block, which may be one that is not known; false on an error. */
 bool ts_stream_bounds(evaluator *in, stream *from, int64_t begin, size_t count, range *out);

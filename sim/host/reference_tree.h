@@ -10,7 +10,8 @@ typedef struct stream stream; /* values of a part of the tree: reference_stream.
 
 typedef enum { KEYWORD_AXIS, KEYWORD_KEEPDIMS, KEYWORD_EPS, KEYWORDS } keyword;
 
-/* Values of a stream, without NaN: between low and high, and at least `share` of the magnitude of what is expected. */
+/* Values of a stream, without NaN: between low and high, and at least `share` of the magnitude of what is
+ * expected. */
 typedef struct {
     double low, high, share; /* share: 0 or more */
     bool itself;             /* they are what is expected */
@@ -98,8 +99,8 @@ const char *ts_reference_nearest(const char *name);
 /* NULL on error. */
 stream *ts_reference_open(evaluator *in, const node *tree);
 bool ts_reference_integer(evaluator *in, const node *tree, const char *what, int64_t *out);
-/* The integers of arguments `first` and up of a call, as many as TS_HOST_RANK; a tuple counts as its members.
- */
+/* The integers of arguments `first` and up of a call, as many as TS_HOST_RANK; a tuple counts as its
+ * members. */
 bool ts_reference_integers(evaluator *in, const node *call, int first, int64_t *list, int *count);
 bool ts_reference_refuse(evaluator *in, const node *location, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -16,8 +16,8 @@ enum { LENGTH_BYTES = 8, HEADER_LIMIT = 16 << 20 };
 
 static const char metadata_key[] = "__metadata__"; /* of no tensor */
 
-/* Names of safetensors/src/tensor.rs, enum Dtype. Its F8_E4M3 is the one without infinities. Of those with less
- * than a byte an element it says how many bits they take, but not which come first. */
+/* Names of safetensors/src/tensor.rs, enum Dtype. Its F8_E4M3 is the one without infinities. Of those with
+ * less than a byte an element it says how many bits they take, but not which come first. */
 static const struct {
     const char *name;
     ts_dtype dtype;

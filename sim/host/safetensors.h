@@ -1,5 +1,5 @@
-/* Safetensors files: 8 bytes of length, a JSON header, the data (github.com/huggingface/safetensors, README).
- */
+/* Safetensors files: 8 bytes of length, a JSON header, the data (github.com/huggingface/safetensors,
+ * README). */
 #ifndef TILESIM_HOST_SAFETENSORS_H
 #define TILESIM_HOST_SAFETENSORS_H
 
@@ -20,10 +20,11 @@ typedef struct {
 } ts_safetensors_index;
 
 /* The JSON header of a file with `data_bytes` of data: strict, every tensor inside the data, none overlapping
- * and no byte left over. As the format's own reader (safetensors 0.8) it takes "__metadata__" once, null or an
- * object of strings; other keys of a tensor, whatever they hold; and of tensors of one name the last. Unlike it,
- * it takes no NUL but in metadata, no tensor as a list, no dtype as an object, and no number of 64 characters.
- * Elements of less than a byte (F4, F6) are refused when they are read, so that the others of their file can be. */
+ * and no byte left over. As the format's own reader (safetensors 0.8) it takes "__metadata__" once, null or
+ * an object of strings; other keys of a tensor, whatever they hold; and of tensors of one name the last.
+ * Unlike it, it takes no NUL but in metadata, no tensor as a list, no dtype as an object, and no number of 64
+ * characters. Elements of less than a byte (F4, F6) are refused when they are read, so that the others of
+ * their file can be. */
 bool ts_safetensors_parse(ts_error *err, ts_arena *arena, const ts_source *header, uint64_t data_bytes,
                           ts_safetensors_index *index);
 

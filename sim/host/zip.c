@@ -33,7 +33,8 @@ typedef struct {
     uint64_t at, bytes; /* of the directory */
 } archive;
 
-/* Behind an archive without a place for 64 bits is only this record; else one before it says where that is. */
+/* Behind an archive without a place for 64 bits is only this record; else one before it says where that
+ * is. */
 static bool find_end64(ts_error *err, archive *in, uint64_t end_at) {
     uint8_t locator[LOCATOR_BYTES], end[END64_BYTES];
     if (end_at < LOCATOR_BYTES) return true;
@@ -186,8 +187,8 @@ static void add_number(ts_text *out, uint64_t value, int bytes) {
 }
 
 /* The middle that a local header and a directory's entry share, but for the place, which only the latter has:
- * sizes are in the extra field, of 64 bits. 1980-01-01, the first date there is, so that equal arrays are equal
- * files. */
+ * sizes are in the extra field, of 64 bits. 1980-01-01, the first date there is, so that equal arrays are
+ * equal files. */
 static void add_middle(ts_text *out, const ts_zip_entry *entry, int wide) {
     enum { FIRST_DATE = 1 << 5 | 1 };
     add_number(out, VERSION_64, 2);

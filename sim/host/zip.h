@@ -1,5 +1,5 @@
-/* Zip archives, as NumPy's .npz files are: entries stored or deflated, with 64-bit sizes (PKWARE's APPNOTE.TXT
- * 6.3.10, sections 4.3 to 4.5). */
+/* Zip archives, as NumPy's .npz files are: entries stored or deflated, with 64-bit sizes (PKWARE's
+ * APPNOTE.TXT 6.3.10, sections 4.3 to 4.5). */
 #ifndef TILESIM_HOST_ZIP_H
 #define TILESIM_HOST_ZIP_H
 

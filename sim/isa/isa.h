@@ -64,10 +64,10 @@ const ts_operand_class *ts_operand_class_mask(void); /* that of a write mask */
 /* "vreg", "integer", ... */
 const char *ts_operand_kind_text(ts_operand_kind kind);
 
-/* How an instruction's result depends on what goes in: which of its bits are undefined when bits of the sources
- * are, and which scalars are unknown where only time is modelled. "Value" rules are those with scalar results
- * or a scalar that is stored; but for CONTROL, the words of a vreg source that is a scalar are all undefined
- * when that is. */
+/* How an instruction's result depends on what goes in: which of its bits are undefined when bits of the
+ * sources are, and which scalars are unknown where only time is modelled. "Value" rules are those with scalar
+ * results or a scalar that is stored; but for CONTROL, the words of a vreg source that is a scalar are all
+ * undefined when that is. */
 typedef enum {
     TS_SHADOW_CONTROL,    /* no result; the scalars steer, and must be defined */
     TS_SHADOW_DEFINED,    /* defined, whatever goes in */
@@ -195,11 +195,11 @@ typedef struct {
     int64_t bytes; /* of the elements that it moves, at the destination */
     ts_semaphore_operand semaphore;
     int priority; /* 0 goes first; at most TS_TRANSFER_PRIORITY_MOST */
-    /* Not 0: fills one of so many equal buffers, in the order of the destination's first dim: what it leaves of that has no
-     * defined value from here on. */
+    /* Not 0: fills one of so many equal buffers, in the order of the destination's first dim: what it leaves
+     * of that has no defined value from here on. */
     int renews;
-    /* To another device of the mesh: the destination is in its memory, `receive` is its semaphore, which grows
-     * when all is there; `semaphore` grows when all has left. */
+    /* To another device of the mesh: the destination is in its memory, `receive` is its semaphore, which
+     * grows when all is there; `semaphore` grows when all has left. */
     bool remote;
     ts_affine device;
     ts_semaphore_operand receive;
@@ -207,8 +207,8 @@ typedef struct {
     int line, column;
 } ts_transfer;
 
-/* Gives each sreg that a transfer reads, in the order of its operands, where the transfer names it; one that is read
- * twice is given twice. */
+/* Gives each sreg that a transfer reads, in the order of its operands, where the transfer names it; one that
+ * is read twice is given twice. */
 typedef void ts_sreg_function(void *self, const int *sreg);
 void ts_transfer_sregs(const ts_transfer *transfer, ts_sreg_function *take, void *self);
 
@@ -306,14 +306,14 @@ typedef struct {
 /* The code holds the transfer that a dma names. */
 void ts_instruction_registers(const ts_code *code, const ts_instruction *instruction, ts_register_use *use);
 
-/* What a vector instruction does: d is the destination (a vreg, a vmask, or for v2s one word), a, b, c the vector
- * and mask sources in the order of the operands, n the scalar source. d may be one of the sources; they never
- * overlap in part. */
+/* What a vector instruction does: d is the destination (a vreg, a vmask, or for v2s one word), a, b, c the
+ * vector and mask sources in the order of the operands, n the scalar source. d may be one of the sources;
+ * they never overlap in part. */
 typedef void ts_vector_function(uint32_t *d, const uint32_t *a, const uint32_t *b, const uint32_t *c,
                                 int32_t n);
 
-/* The number of operands that an instruction needs at least and takes at most, and the class of operand `index`;
- * NULL: it has none. */
+/* The number of operands that an instruction needs at least and takes at most, and the class of operand
+ * `index`; NULL: it has none. */
 void ts_opcode_arity(const ts_opcode_info *info, int *least, int *most);
 const ts_operand_class *ts_opcode_operand(const ts_opcode_info *info, int index);
 

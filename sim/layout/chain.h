@@ -2,8 +2,8 @@
  *
  * Logical dims that a layout merges form one variable, their row-major index x. A digit is
  *     (((x + bias_0) mod modulus_0 + bias_1) mod modulus_1 ... + bias) / divisor
- * because div and mod by factors commute: (y / c) mod m = (y mod c m) / c, and (y / c) + b = (y + b c) / c.
- */
+ * because div and mod by factors commute: (y / c) mod m = (y mod c m) / c, and (y / c) + b = (y + b c) /
+ * c. */
 #ifndef TILESIM_LAYOUT_CHAIN_H
 #define TILESIM_LAYOUT_CHAIN_H
 
@@ -37,8 +37,8 @@ typedef struct {
 
 /* Never fails. Of a layout by function: compound. */
 const ts_chains *ts_chains_of(ts_arena *arena, const ts_layout *layout);
-/* The chain of x = outer mod modulus / divisor instead of x (modulus 0: none). False when it gets too long.
- */
+/* The chain of x = outer mod modulus / divisor instead of x (modulus 0: none). False when it gets too
+ * long. */
 bool ts_chain_substitute(ts_chain *chain, int64_t modulus, int64_t divisor);
 
 #endif

@@ -127,8 +127,8 @@ int64_t ts_layout_replica_total(const ts_layout *layout); /* points per element,
 int ts_layout_find_axis(const ts_layout *layout, const char *name, size_t length); /* -1 when there is none */
 /* The number of digit combinations, padding included. */
 int64_t ts_layout_padded_count(const ts_layout *layout);
-/* Smallest and largest coordinate that any element, padding or replica has on an axis; where there is none, its
- * offset. */
+/* Smallest and largest coordinate that any element, padding or replica has on an axis; where there is none,
+ * its offset. */
 void ts_layout_axis_range(const ts_layout *layout, int axis, int64_t *low, int64_t *high);
 
 /* The next index in row-major order; false, and all 0, behind the last. */

@@ -3,9 +3,9 @@
  *
  * Dims that neither side merges with others form a part. Along a part the addresses of both sides are sums of
  * digits, constant or linear between cut points; the intervals between the union of both sides' cut points,
- * grouped by period, are its segments: loops and a start. The product of the segments of all parts are the boxes,
- * made one at a time. Where the segments would be too many, or a side's map is no chain of digits, the plan
- * gathers: a box an element. */
+ * grouped by period, are its segments: loops and a start. The product of the segments of all parts are the
+ * boxes, made one at a time. Where the segments would be too many, or a side's map is no chain of digits, the
+ * plan gathers: a box an element. */
 #ifndef TILESIM_LAYOUT_PLAN_H
 #define TILESIM_LAYOUT_PLAN_H
 

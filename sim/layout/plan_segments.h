@@ -1,5 +1,5 @@
-/* The segments of a part of a plan: intervals of x, the dims of the part in row-major order, in which both addresses
- * are sums of strided loops. Private. */
+/* The segments of a part of a plan: intervals of x, the dims of the part in row-major order, in which both
+ * addresses are sums of strided loops. Private. */
 #ifndef TILESIM_LAYOUT_PLAN_SEGMENTS_H
 #define TILESIM_LAYOUT_PLAN_SEGMENTS_H
 

@@ -95,7 +95,8 @@ static bool check_hbm(ts_error *err, const ts_machine *m) {
     return check_banks(err, m) && check_refresh(err, m) && check_use_of_rows(err, m) && check_energy(err, m);
 }
 
-/* Where byte `at` of a text stands; one that is written otherwise than it reads, over lines say, where it begins. */
+/* Where byte `at` of a text stands; one that is written otherwise than it reads, over lines say, where it
+ * begins. */
 static size_t offset_in(const ts_tree *node, size_t at) {
     size_t begin = node->offset + node->quoted, length = strlen(node->text);
     bool same =

@@ -80,8 +80,8 @@ void ts_sharding_cut_at_dims(ts_sharding *a, ts_sharding *b, const ts_mesh *mesh
 
 /* ---- Rings ---- */
 
-/* A ring: digits whose values, counted up and down in turn, make neighbours of devices that follow each other; or all
- * devices in an order of their chips. */
+/* A ring: digits whose values, counted up and down in turn, make neighbours of devices that follow each
+ * other; or all devices in an order of their chips. */
 typedef struct {
     int count;
     const ts_mesh_digit *digits[TS_SHARDING_MAX_DIGITS]; /* the slowest first */
@@ -158,7 +158,8 @@ static void add_chip_ring(walk *w, ts_arena *arena, const int32_t *chips) {
 
 enum { EQUAL_WEIGHT = 32, MOST_WEIGHED = 6 };
 
-/* Links of each chip that a ring of one digit keeps busy: 2 of a whole ring of the torus, 1 of a part or a line. */
+/* Links of each chip that a ring of one digit keeps busy: 2 of a whole ring of the torus, 1 of a part or a
+ * line. */
 static int links_of(const ts_mesh *mesh, const ts_mesh_digit *digit) {
     int64_t stride = digit->stride / mesh->devices_per_chip;
     for (int d = 0; d < mesh->dim_count && stride > 0; d++)
@@ -166,7 +167,8 @@ static int links_of(const ts_mesh *mesh, const ts_mesh_digit *digit) {
     return 1;
 }
 
-/* How long the links of the busiest dim are: each share passes a dim with what the dims before have left of it. */
+/* How long the links of the busiest dim are: each share passes a dim with what the dims before have left of
+ * it. */
 static double busiest_dim(const walk *w, const int64_t *weights) {
     double most = 0;
     for (int d = 0; d < w->ring_count; d++) {
@@ -266,8 +268,8 @@ static void set_chunk(const walk *w, int share, int chunk, share_stage *s) {
     s->first += chunk * s->count;
 }
 
-/* Stage `number` of a chunk: rings are gone through in turn, from another first one in each share; gathering goes
- * back the same way. */
+/* Stage `number` of a chunk: rings are gone through in turn, from another first one in each share; gathering
+ * goes back the same way. */
 static void begin_share(walk *w, int share, int chunk, int number, share_stage *s) {
     const ts_collective *c = w->collective;
     bool parts = c->kind == TS_COLLECTIVE_ALL_REDUCE; /* the array's own sharding does not change */
@@ -350,7 +352,8 @@ static void visit_phases(walk *w, share_stage *list) {
 
 /* ---- Direct ---- */
 
-/* A run of indices of a dim: the digits of the devices that hold it, and of those that want it, in device numbers. */
+/* A run of indices of a dim: the digits of the devices that hold it, and of those that want it, in device
+ * numbers. */
 typedef struct {
     int64_t begin, extent, holder, wanter;
 } run;

@@ -1,14 +1,14 @@
-/* Collectives: one movement between two shardings of an array, as steps of transfers from device to device. The
- * same transfers are priced, shown, and made with real bytes.
+/* Collectives: one movement between two shardings of an array, as steps of transfers from device to device.
+ * The same transfers are priced, shown, and made with real bytes.
  *
- * In a ring every device sends to its neighbour what it got in the step before (Patarasuk and Yuan, "Bandwidth optimal
- * all-reduce algorithms", 2009); the rings of a torus work on a share of the data each, the dims in turns, so that all
- * links are busy (Jain and Sabharwal, "Optimal bucket algorithms for large MPI collectives on torus interconnects",
- * 2010). Shares are as large as makes the links of all dims equally busy; they go through their rings in chunks, one
- * behind the other, so that no dim waits for a longer one.
+ * In a ring every device sends to its neighbour what it got in the step before (Patarasuk and Yuan,
+ * "Bandwidth optimal all-reduce algorithms", 2009); the rings of a torus work on a share of the data each,
+ * the dims in turns, so that all links are busy (Jain and Sabharwal, "Optimal bucket algorithms for large MPI
+ * collectives on torus interconnects", 2010). Shares are as large as makes the links of all dims equally
+ * busy; they go through their rings in chunks, one behind the other, so that no dim waits for a longer one.
  *
- * Rings that are gone round at the same time are a phase; phases are barriers. A phase takes the hops of its longest
- * ring, step by step, and the time of its busiest link. */
+ * Rings that are gone round at the same time are a phase; phases are barriers. A phase takes the hops of its
+ * longest ring, step by step, and the time of its busiest link. */
 #ifndef TILESIM_MESH_COLLECTIVE_H
 #define TILESIM_MESH_COLLECTIVE_H
 
@@ -46,14 +46,16 @@ typedef struct {
     int group_count;
     int group[TS_SHARDING_MAX_DIGITS]; /* digits whose devices talk to each other */
     int chunks;                        /* in which a share goes through the rings of a torus; 0: one */
-    /* Of a permute that is given as pairs, source and destination, of which each moves so many bytes; else NULL. */
+    /* Of a permute that is given as pairs, source and destination, of which each moves so many bytes; else
+     * NULL. */
     const int64_t (*pairs)[2];
     int64_t pair_count, pair_bytes;
 } ts_collective;
 
-/* What goes from one device to another in a step, to be stored there, or added: of all that `owner` holds under `held`,
- * a share. Shares are taken where the elements lie in the end, or lay in the beginning: of the n elements that a device
- * has under `parts`, in row-major order, those from n * first / of to n * (first + count) / of. */
+/* What goes from one device to another in a step, to be stored there, or added: of all that `owner` holds
+ * under `held`, a share. Shares are taken where the elements lie in the end, or lay in the beginning: of the
+ * n elements that a device has under `parts`, in row-major order, those from n * first / of to n * (first +
+ * count) / of. */
 typedef struct {
     int64_t source, destination;
     bool adds;
@@ -80,7 +82,8 @@ int64_t ts_collective_members(const ts_collective *collective); /* devices of a 
 
 /* The digits of both that one number of devices has: cut where either is. False: they have no common cuts. */
 bool ts_sharding_refine(ts_sharding *a, ts_sharding *b);
-/* Cuts digits where the dims of the topology are, as far as they can be: so that rings go round one dim each. */
+/* Cuts digits where the dims of the topology are, as far as they can be: so that rings go round one dim
+ * each. */
 void ts_sharding_cut_at_dims(ts_sharding *a, ts_sharding *b, const ts_mesh *mesh);
 
 typedef struct {
@@ -93,8 +96,9 @@ typedef struct {
     const int64_t *loads; /* bytes over each link */
 } ts_collective_price;
 
-/* From launch to the last byte. The bound is the larger of two: bytes that a device must receive (or send) over all
- * links of its chip, and, where every byte is wanted once, bytes that must cross the middle of a dim over its links. */
+/* From launch to the last byte. The bound is the larger of two: bytes that a device must receive (or send)
+ * over all links of its chip, and, where every byte is wanted once, bytes that must cross the middle of a dim
+ * over its links. */
 void ts_collective_measure(ts_arena *arena, const ts_collective *collective, ts_collective_price *price);
 
 /* Which of the algorithms may be taken; none is forced: the fastest. */
@@ -112,8 +116,8 @@ typedef struct {
     ts_collective_kind kind;
     /* On each device: of the result; of an all-to-all and a permute that is as many as before. */
     int64_t bytes;
-    /* HLO's replica_groups: "{{0,1},{2,3}}", "[2,4]<=[8]", "mesh['x'=2,'y'=4] {'y'}", "{}" for all; of a permute
-     * its source_target_pairs "{{0,1},{1,0}}". */
+    /* HLO's replica_groups: "{{0,1},{2,3}}", "[2,4]<=[8]", "mesh['x'=2,'y'=4] {'y'}", "{}" for all; of a
+     * permute its source_target_pairs "{{0,1},{1,0}}". */
     ts_source groups;
 } ts_collective_request;
 bool ts_collective_read(ts_error *err, ts_arena *arena, const ts_collective_request *request,

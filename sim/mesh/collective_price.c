@@ -1,4 +1,5 @@
-/* The time of a collective: its phases, each as long as its longest ring's routes and its busiest link take. */
+/* The time of a collective: its phases, each as long as its longest ring's routes and its busiest link
+ * take. */
 #include <string.h>
 
 #include "mesh/collective.h"
@@ -113,8 +114,8 @@ static unsigned group_dims(const ts_collective *c) {
 
 typedef enum { LINKS_IN, LINKS_OUT } link_end;
 
-/* Links of some dims, into the chips that are alike in these dims, or out of them: of each such row of chips at the
- * index of its first chip, which is 0 in the other dims. */
+/* Links of some dims, into the chips that are alike in these dims, or out of them: of each such row of chips
+ * at the index of its first chip, which is 0 in the other dims. */
 static int64_t *row_links(const meter *m, unsigned dims, link_end end) {
     const ts_mesh *mesh = m->collective->mesh;
     int64_t *links = TS_NEW_ARRAY(m->arena, int64_t, mesh->chip_count);
@@ -146,9 +147,9 @@ static double fewest_links(const meter *m, unsigned dims, link_end end, int64_t 
     return (double)fewest / (double)chips;
 }
 
-/* Of groups each of which has data of its own. What comes to chips that are alike in the dims of a group comes over
- * links of these dims, and so does what they give away. A sum of all must go from every chip but one, and come to every
- * chip but one. */
+/* Of groups each of which has data of its own. What comes to chips that are alike in the dims of a group
+ * comes over links of these dims, and so does what they give away. A sum of all must go from every chip but
+ * one, and come to every chip but one. */
 static double group_bound(const meter *m) {
     const ts_collective *c = m->collective;
     int64_t links;
@@ -162,7 +163,8 @@ static double group_bound(const meter *m) {
     return ts_mesh_link_ps(c->mesh, sent > received ? sent : received);
 }
 
-/* Bytes over the middle of a dim, and bytes times the least hops in it over all its links; detours have more. */
+/* Bytes over the middle of a dim, and bytes times the least hops in it over all its links; detours have
+ * more. */
 static double dim_bytes(const meter *m, int dim) {
     const ts_mesh *mesh = m->collective->mesh;
     int64_t middle = mesh->chip_count / mesh->dims[dim] * (mesh->ring[dim] ? 2 : 1), links = 0;
@@ -239,7 +241,8 @@ void ts_collective_measure(ts_arena *arena, const ts_collective *collective, ts_
     price->bound_ps = bound_of(&m);
 }
 
-/* Of all devices, and where there are two; a choice that is forced and cannot be is one of a ring each way. */
+/* Of all devices, and where there are two; a choice that is forced and cannot be is one of a ring each
+ * way. */
 static bool has_two_rings(const ts_collective *c) {
     int32_t chips[2][TS_MESH_TWO_RINGS_CHIPS];
     return ts_collective_members(c) == c->mesh->device_count &&
@@ -256,8 +259,8 @@ static void consider(ts_arena *arena, ts_collective *best, const ts_collective *
     *price = *its;
 }
 
-/* More chunks are worth their hops while links wait for each other. They have no fewer hops, and as much goes over the
- * busiest link: whether that leaves them a chance. */
+/* More chunks are worth their hops while links wait for each other. They have no fewer hops, and as much goes
+ * over the busiest link: whether that leaves them a chance. */
 static bool chunks_may_be_faster(const ts_collective *c, const ts_collective_price *its,
                                  const ts_collective_price *best) {
     const ts_mesh *mesh = c->mesh;
@@ -278,7 +281,8 @@ static void consider_chunks(ts_arena *arena, ts_collective *best, ts_collective 
     }
 }
 
-/* Two rings have four links of each chip, and as many hops as there are chips: whether these leave them a chance. */
+/* Two rings have four links of each chip, and as many hops as there are chips: whether these leave them a
+ * chance. */
 static bool may_be_faster(const ts_collective *c, const ts_collective_price *price) {
     double hops_ps = (double)(c->mesh->chip_count - 1) * (double)c->mesh->ici->hop_ps;
     double links = ts_mesh_least_links(c->mesh) / 4.0;
@@ -287,7 +291,8 @@ static bool may_be_faster(const ts_collective *c, const ts_collective_price *pri
 
 enum { MOST_SENT_AT_ONCE = 1 << 16 }; /* transfers */
 
-/* A gather sends each part to all at once in one step of fewer hops: whether that may be worth it, by the bound. */
+/* A gather sends each part to all at once in one step of fewer hops: whether that may be worth it, by the
+ * bound. */
 static bool may_send_at_once(const ts_collective *c, const ts_collective_price *price) {
     double least = (double)(c->mesh->ici->launch_ps + c->mesh->ici->hop_ps) + price->bound_ps;
     return least < price->ps && ts_collective_members(c) * c->mesh->device_count <= MOST_SENT_AT_ONCE;

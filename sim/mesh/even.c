@@ -98,8 +98,8 @@ static int64_t digit_value(const even *e, int digit, int64_t device) {
     return device / d->stride % d->extent;
 }
 
-/* Equalities that a source and a destination have to keep where only the source's digits of dims >= dim and the
- * destination's of dims <= dim are known; and how many pairs have the same known digits. */
+/* Equalities that a source and a destination have to keep where only the source's digits of dims >= dim and
+ * the destination's of dims <= dim are known; and how many pairs have the same known digits. */
 typedef struct {
     int equal_count, agree_count;
     int equal[TS_SHARDING_MAX_DIGITS][2]; /* source's, destination's */
@@ -161,7 +161,8 @@ static void count_lines(even *e, int dim) {
 
 /* ---- Chips ---- */
 
-/* The source's digits that are any of the destination's chip: how many sources are on it, of `destination`. */
+/* The source's digits that are any of the destination's chip: how many sources are on it, of
+ * `destination`. */
 static void count_received(even *e) {
     for (int64_t device = 0; device < e->mesh->device_count; device++) {
         int64_t same_chip = 1;
@@ -180,7 +181,8 @@ static void count_received(even *e) {
     }
 }
 
-/* Hops from a position of a dim to the furthest that the digits of `source` leave to a destination; -1: none. */
+/* Hops from a position of a dim to the furthest that the digits of `source` leave to a destination; -1:
+ * none. */
 static int64_t furthest(const even *e, int dim, const int64_t *fixed, int64_t source) {
     int64_t most = -1, apart = e->mesh->strides[dim] * e->mesh->devices_per_chip;
     for (int64_t position = 0; position < e->mesh->dims[dim]; position++) {

@@ -1,4 +1,5 @@
-/* Direct collectives in which all parts are as large: what goes over the links, without looking at every pair. */
+/* Direct collectives in which all parts are as large: what goes over the links, without looking at every
+ * pair. */
 #ifndef TILESIM_MESH_EVEN_PRIVATE_H
 #define TILESIM_MESH_EVEN_PRIVATE_H
 
@@ -11,8 +12,8 @@ typedef struct {
     int64_t hops, transfers, sent_bytes;
 } ts_even_totals;
 
-/* Adds to zeroed totals what visiting every transfer would. False: the parts are not as large, or the digits not those
- * of the dims: then they must be visited. */
+/* Adds to zeroed totals what visiting every transfer would. False: the parts are not as large, or the digits
+ * not those of the dims: then they must be visited. */
 bool ts_even_count(const ts_collective *collective, ts_even_totals *totals);
 
 #endif

@@ -1,4 +1,5 @@
-/* Links that have failed: what is written of them, whether all chips still reach each other, and routes around them. */
+/* Links that have failed: what is written of them, whether all chips still reach each other, and routes
+ * around them. */
 #include "mesh/failed_private.h"
 
 #include <string.h>
@@ -7,8 +8,8 @@ static int64_t link_count(const ts_mesh *mesh) { return 2 * mesh->dim_count; } /
 
 /* ---- Searching ---- */
 
-/* The link by which the shortest way from `from` comes to each chip, -1: none; of several the first by dim, up before
- * down. How many chips are reached. */
+/* The link by which the shortest way from `from` comes to each chip, -1: none; of several the first by dim,
+ * up before down. How many chips are reached. */
 static int64_t search(const ts_mesh *mesh, int64_t from, int64_t *by, int64_t *queue) {
     int64_t count = 0, done = 0, links = link_count(mesh);
     for (int64_t chip = 0; chip < mesh->chip_count; chip++) by[chip] = -1;

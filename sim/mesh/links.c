@@ -29,8 +29,8 @@ int ts_mesh_least_links(const ts_mesh *mesh) {
     return count;
 }
 
-/* Adds to the links of the chips first .. last-1 of a line; round the ring where first > last. `line` is the link of
- * the line's chip 0, `apart` the distance of neighbours' links. */
+/* Adds to the links of the chips first .. last-1 of a line; round the ring where first > last. `line` is the
+ * link of the line's chip 0, `apart` the distance of neighbours' links. */
 static void add_range(int64_t *line, int64_t apart, int64_t extent, const int64_t range[2], int64_t bytes) {
     line[range[0] * apart] += bytes;
     if (range[1] < extent) line[range[1] * apart] -= bytes;
@@ -80,7 +80,8 @@ int64_t ts_mesh_wire_bytes(const ts_mesh *mesh, int64_t bytes) {
     return ts_round_up(bytes, mesh->ici->flit_bytes);
 }
 
-/* At so many MB/s, with the efficiency of links, in thousandths: bytes / (rate * 1e6 * efficiency / 1e3) seconds. */
+/* At so many MB/s, with the efficiency of links, in thousandths: bytes / (rate * 1e6 * efficiency / 1e3)
+ * seconds. */
 static double picoseconds(const ts_mesh *mesh, int64_t rate, double bytes) {
     return bytes * 1e9 / ((double)rate * (double)mesh->ici->efficiency);
 }

@@ -1,12 +1,14 @@
-/* A mesh: devices in a grid with named axes (as jax.sharding.Mesh), on chips whose links form a grid or a torus.
+/* A mesh: devices in a grid with named axes (as jax.sharding.Mesh), on chips whose links form a grid or a
+ * torus.
  *
- * Device n has the coordinate n / stride % extent on each axis, the last axis the fastest; its chip is
- * n / devices_per_chip, and chips are numbered in the same way over the topology. A chip has a link in each
- * direction of each dim of the topology that has a neighbour there; a dim is a ring where the slice's extent is a
- * multiple of the machine's `ici.wrap` (Google Cloud, "TPU system architecture": v4, v5p and v7x wrap at multiples of
- * 4, v5e and v6e at 16). Routes go dim after dim, the shorter way round; where both are as long, from even
- * positions up and from odd ones down, so that all links of a ring have as much to do. A route that would take a failed
- * link is the shortest over those that work, of several the first by dim, up before down (mesh/failed.c). */
+ * Device n has the coordinate n / stride % extent on each axis, the last axis the fastest; its chip is n /
+ * devices_per_chip, and chips are numbered in the same way over the topology. A chip has a link in each
+ * direction of each dim of the topology that has a neighbour there; a dim is a ring where the slice's extent
+ * is a multiple of the machine's `ici.wrap` (Google Cloud, "TPU system architecture": v4, v5p and v7x wrap at
+ * multiples of 4, v5e and v6e at 16). Routes go dim after dim, the shorter way round; where both are as long,
+ * from even positions up and from odd ones down, so that all links of a ring have as much to do. A route that
+ * would take a failed link is the shortest over those that work, of several the first by dim, up before down
+ * (mesh/failed.c). */
 #ifndef TILESIM_MESH_MESH_H
 #define TILESIM_MESH_MESH_H
 
@@ -39,9 +41,10 @@ typedef struct {
     const ts_machine_ici *ici; /* rates and latencies of its links */
 } ts_mesh;
 
-/* What a user writes: axes are "4x4" (then they are called x, y, z, w) or "data=2,model=8"; topology is the chips,
- * "4x4", or NULL where a device is a chip: the axes. Or the name or path of a mesh file (mesh/mesh_file.h) stands in
- * position of the axes. Links that have failed are "(0,0)->(0,1)", one way each. */
+/* What a user writes: axes are "4x4" (then they are called x, y, z, w) or "data=2,model=8"; topology is the
+ * chips, "4x4", or NULL where a device is a chip: the axes. Or the name or path of a mesh file
+ * (mesh/mesh_file.h) stands in position of the axes. Links that have failed are "(0,0)->(0,1)", one way
+ * each. */
 typedef struct {
     const ts_machine *machine; /* NULL: that of a mesh file */
     ts_source axes, topology;  /* topology.text NULL: not given */
@@ -60,8 +63,8 @@ static inline int64_t ts_mesh_link_count(const ts_mesh *mesh) {
 }
 /* The chip that a link leads to, where there is one. */
 int64_t ts_mesh_link_end(const ts_mesh *mesh, int64_t link);
-/* Chips in the order of two rings through all of them that share no link (each has room for all). False: none were
- * found, or there are more than TS_MESH_TWO_RINGS_CHIPS. */
+/* Chips in the order of two rings through all of them that share no link (each has room for all). False: none
+ * were found, or there are more than TS_MESH_TWO_RINGS_CHIPS. */
 bool ts_mesh_two_rings(const ts_mesh *mesh, int32_t *first, int32_t *second);
 /* The link by which one comes from a chip nearer to another one, on a route along dims, as if all links
  * worked; -1: they are the same. */
@@ -79,8 +82,9 @@ static inline int64_t ts_mesh_chip(const ts_mesh *mesh, int64_t device) {
 static inline int64_t ts_mesh_chip_at(const ts_mesh *mesh, int64_t device, int dim) {
     return mesh->coordinates[ts_mesh_chip(mesh, device) * mesh->dim_count + dim];
 }
-/* Adds `bytes` to every link on the way between the chips of two devices; how many there are. `loads` has what is
- * added from a link on, and off from one on, in its line: ts_mesh_sum_loads makes loads of that, once, in the end. */
+/* Adds `bytes` to every link on the way between the chips of two devices; how many there are. `loads` has
+ * what is added from a link on, and off from one on, in its line: ts_mesh_sum_loads makes loads of that,
+ * once, in the end. */
 void ts_mesh_sum_loads(const ts_mesh *mesh, int64_t *loads);
 int64_t ts_mesh_route(const ts_mesh *mesh, int64_t source, int64_t destination, int64_t bytes,
                       int64_t *loads);

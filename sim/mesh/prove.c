@@ -1,4 +1,5 @@
-/* Plans made with bytes. Every device has room for the whole array, and knows only what it was given or sent. */
+/* Plans made with bytes. Every device has room for the whole array, and knows only what it was given or
+ * sent. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -148,8 +149,8 @@ static void add_values(const proof *p, const ts_sharding *source, const ts_shard
         add_values(p, source, end, from + 1, device + i * digit->stride, sums);
 }
 
-/* What a device's elements shall be in the end, by their flat index. The first that asks for a sum has 0 in the summed
- * digits. */
+/* What a device's elements shall be in the end, by their flat index. The first that asks for a sum has 0 in
+ * the summed digits. */
 static const uint32_t *values_wanted(proof *p, const ts_sharding *source, const ts_sharding *end,
                                      int64_t device) {
     uint32_t **sums = &p->sums[ts_sharding_addend(end, device)];
@@ -198,7 +199,8 @@ static void end_step(proof *p) {
     ts_arena_reset(p->scratch);
 }
 
-/* Elements of sums that are made of values: the device that has 0 in those digits, or holds the shard, keeps them. */
+/* Elements of sums that are made of values: the device that has 0 in those digits, or holds the shard, keeps
+ * them. */
 static bool keeps(const ts_collective *c, const int64_t *index, int64_t device) {
     bool kept = true;
     for (int i = 0; i < c->before.digit_count && kept; i++) {

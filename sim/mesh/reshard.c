@@ -38,7 +38,8 @@ typedef struct {
 
 /* ---- One step ---- */
 
-/* From where device 0 gets its elements: from one device, from all others of the group as much, or neither. */
+/* From where device 0 gets its elements: from one device, from all others of the group as much, or
+ * neither. */
 typedef struct {
     int64_t sources, last, bytes;
     bool equal, keeps;
@@ -201,8 +202,9 @@ static double price_way(search *s, double *steps, bool *priced, const int64_t *w
     return sum;
 }
 
-/* The best way by estimates gets its prices, and so does the next best with these, until the best has them all (Dellin
- * and Srinivasa, "A unifying formalism for shortest path problems with expensive edge evaluations", 2016). */
+/* The best way by estimates gets its prices, and so does the next best with these, until the best has them
+ * all (Dellin and Srinivasa, "A unifying formalism for shortest path problems with expensive edge
+ * evaluations", 2016). */
 static void guess_way(search *s) {
     enum { GUESSES = 32 };
     double *steps = estimate_steps(s);

@@ -22,15 +22,15 @@ typedef struct {
     int64_t visits; /* direct transfers that were looked at one by one to find it */
 } ts_reshard_plan;
 
-/* The fastest of the plans that there are: sums are made first, copies dropped; then elements go to where they belong
- * before copies are gathered, after that, or all at once. Partial sums that the source does not have are made last,
- * where elements are: one device keeps each, and for the others it is 0. Where the two have no common parts, every
- * device gets all first. Refused: such ones that both have partial sums. */
+/* The fastest of the plans that there are: sums are made first, copies dropped; then elements go to where
+ * they belong before copies are gathered, after that, or all at once. Partial sums that the source does not
+ * have are made last, where elements are: one device keeps each, and for the others it is 0. Where the two
+ * have no common parts, every device gets all first. Refused: such ones that both have partial sums. */
 bool ts_reshard(ts_error *err, ts_arena *arena, const ts_reshard_request *request, ts_reshard_plan *plan);
 
-/* Makes the plan with bytes: every device begins with its elements of the source, sums of integers; in the end each
- * must have those of the destination. The array is first made smaller, with the same digits, where it has more than
- * `most` elements over all devices. An error says which device has what wrong. */
+/* Makes the plan with bytes: every device begins with its elements of the source, sums of integers; in the
+ * end each must have those of the destination. The array is first made smaller, with the same digits, where
+ * it has more than `most` elements over all devices. An error says which device has what wrong. */
 typedef struct {
     int64_t elements, moved_bytes; /* of the array that was moved; between devices */
     ts_text shape;                 /* "f32[64,64]" */

@@ -5,8 +5,8 @@
 
 /* ---- Bundles ---- */
 
-/* What makes digits one bundle: that they are one run of the device's number and of the array's index, that they are
- * of one dim, or of one kind; on both ends. */
+/* What makes digits one bundle: that they are one run of the device's number and of the array's index, that
+ * they are of one dim, or of one kind; on both ends. */
 typedef enum { ONE_RUN, ONE_DIM, ONE_KIND } likeness;
 
 static bool alike(const ts_mesh_digit *a, const ts_mesh_digit *b, likeness how) {

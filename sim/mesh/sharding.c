@@ -149,8 +149,8 @@ static int64_t product(const ts_mesh_digit *const digits[], int count) {
     return all;
 }
 
-/* iota(dims) transposed: its dims are the digits by stride, the order is that of the tiles. Digits that follow each
- * other in both are one. */
+/* iota(dims) transposed: its dims are the digits by stride, the order is that of the tiles. Digits that
+ * follow each other in both are one. */
 static void print_iota(ts_text *out, const ts_sharding *sharding, const ts_mesh_digit *const order[]) {
     int position[TS_SHARDING_MAX_DIGITS], whole[TS_SHARDING_MAX_DIGITS], count = 0;
     for (int i = 0; i < sharding->digit_count; i++) position[order[i] - sharding->digits] = i;

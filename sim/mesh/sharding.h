@@ -1,13 +1,13 @@
 /* Shardings: which elements of an array each device of a mesh holds.
  *
- * A device's number is a row of digits; each digit either selects elements of one dim (a shard), or does not (the
- * devices that differ in it hold copies), or selects an addend (partial: the value is the sum over them). A shard's
- * digit of `extent` and `weight` holds index i of its dim where i / weight % extent is the digit. That is an Axe
- * layout's S and R over mesh axes (arXiv 2601.19092, section 3), as lists; what a device holds lies in its own memory
- * as the array's layout says.
+ * A device's number is a row of digits; each digit either selects elements of one dim (a shard), or does not
+ * (the devices that differ in it hold copies), or selects an addend (partial: the value is the sum over
+ * them). A shard's digit of `extent` and `weight` holds index i of its dim where i / weight % extent is the
+ * digit. That is an Axe layout's S and R over mesh axes (arXiv 2601.19092, section 3), as lists; what a
+ * device holds lies in its own memory as the array's layout says.
  *
- * Dims that do not divide are split into parts of ceil(dim / parts) elements, the last ones short or empty, and
- * padded to that on the way, as XLA does (GSPMD, arXiv 2105.04663, section 4.1). */
+ * Dims that do not divide are split into parts of ceil(dim / parts) elements, the last ones short or empty,
+ * and padded to that on the way, as XLA does (GSPMD, arXiv 2105.04663, section 4.1). */
 #ifndef TILESIM_MESH_SHARDING_H
 #define TILESIM_MESH_SHARDING_H
 
@@ -54,7 +54,8 @@ int64_t ts_sharding_device(const ts_sharding *sharding, const int64_t *index, in
 bool ts_sharding_holds(const ts_sharding *sharding, const int64_t *index, int64_t device);
 /* The same of an index of one dim. */
 bool ts_sharding_holds_at(const ts_sharding *sharding, int dim, int64_t at, int64_t device);
-/* Neighbours in a dim within a multiple of it are with the same devices: the least weight of the dim's digits. */
+/* Neighbours in a dim within a multiple of it are with the same devices: the least weight of the dim's
+ * digits. */
 int64_t ts_sharding_run(const ts_sharding *sharding, int dim);
 /* Which of the partial sums a device has: the number that its digits make. */
 int64_t ts_sharding_addend(const ts_sharding *sharding, int64_t device);
@@ -64,8 +65,8 @@ bool ts_sharding_cut(ts_sharding *sharding, int64_t stride);
 /* Makes one digit of those that follow each other, in the devices and in their dim. */
 void ts_sharding_join(ts_sharding *sharding);
 
-/* The same as HLO, as an Axe layout over the mesh's axes and the device's own row-major memory, and as a partition
- * spec; what a notation cannot say is not written, and the answer is false. */
+/* The same as HLO, as an Axe layout over the mesh's axes and the device's own row-major memory, and as a
+ * partition spec; what a notation cannot say is not written, and the answer is false. */
 bool ts_sharding_print_hlo(ts_text *out, const ts_sharding *sharding);
 void ts_sharding_print_axe(ts_text *out, const ts_mesh *mesh, const ts_sharding *sharding);
 bool ts_sharding_print_spec(ts_text *out, const ts_mesh *mesh, const ts_sharding *sharding);

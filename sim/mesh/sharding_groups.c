@@ -2,7 +2,8 @@
  *
  *   mesh['x'=2,'y'=4] {'y'}     mesh['x'=2,'y'=2], device_ids=(0,2,1,3) {'x','y':(1)2}
  *
- * Quotes may be missing. Source: XLA mesh_and_axis.cc (ToString), replica_group.cc (flattened_replica_groups). */
+ * Quotes may be missing. Source: XLA mesh_and_axis.cc (ToString), replica_group.cc
+ * (flattened_replica_groups). */
 #include <inttypes.h>
 #include <string.h>
 

@@ -31,7 +31,8 @@ static bool check_devices(sharding_reader *r, const integers *dims) {
                        r->mesh->device_count);
 }
 
-/* The next faster part of an order; what continues the one before is one with it, as XLA has it in the end. */
+/* The next faster part of an order; what continues the one before is one with it, as XLA has it in the
+ * end. */
 static void add_part(sharding_order *order, int64_t extent, int64_t stride) {
     int last = order->count - 1;
     if (extent == 1) return;

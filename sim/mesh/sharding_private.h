@@ -42,8 +42,8 @@ bool sharding_read_hlo(sharding_reader *r);
 bool sharding_read_iota(sharding_reader *r, sharding_order *order); /* "[4,2]T(1,0)": all devices */
 bool sharding_read_list(sharding_reader *r, sharding_order *order); /* "0,2,1,3" */
 
-/* "mesh['x'=2,'y'=4], device_ids=(..) {'y'}" (sharding_groups.c): the devices of all groups, one group behind the
- * other, and how many groups of how many they are. NULL: refused. */
+/* "mesh['x'=2,'y'=4], device_ids=(..) {'y'}" (sharding_groups.c): the devices of all groups, one group behind
+ * the other, and how many groups of how many they are. NULL: refused. */
 int64_t *sharding_read_groups(sharding_reader *r, int64_t shape[2]);
 
 #endif

@@ -1,5 +1,6 @@
-/* Two rings through all chips that have no link in common, by a bounded search: on a torus of two dims there always are
- * two (Foregger, "Hamiltonian decompositions of products of cycles", 1978); on other grids there may be none. */
+/* Two rings through all chips that have no link in common, by a bounded search: on a torus of two dims there
+ * always are two (Foregger, "Hamiltonian decompositions of products of cycles", 1978); on other grids there
+ * may be none. */
 #include <string.h>
 
 #include "mesh/mesh.h"
@@ -61,7 +62,8 @@ static void take_links(search *s) {
     }
 }
 
-/* The first ring decides whether there is a second: each that is found is tried, from another first step each time. */
+/* The first ring decides whether there is a second: each that is found is tried, from another first step each
+ * time. */
 static bool find_both(search *s, int first[MOST_CHIPS]) {
     uint64_t all[MOST_CHIPS];
     memcpy(all, s->near, sizeof all);

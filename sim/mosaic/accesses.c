@@ -15,7 +15,8 @@ typedef struct {
     int next;               /* group of the tensor, NONE: the last */
 } group;
 
-/* A slot of a hash table: a tensor, whose list is of groups, or a page of a group, whose list is of entries. */
+/* A slot of a hash table: a tensor, whose list is of groups, or a page of a group, whose list is of
+ * entries. */
 typedef struct {
     int64_t number, page;
     int list; /* NONE: the slot is free */

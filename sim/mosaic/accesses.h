@@ -1,4 +1,5 @@
-/* Loads and stores of a block by the words that they touch, so that those which may meet are found without asking all. */
+/* Loads and stores of a block by the words that they touch, so that those which may meet are found without
+ * asking all. */
 #ifndef TILESIM_MOSAIC_ACCESSES_H
 #define TILESIM_MOSAIC_ACCESSES_H
 
@@ -9,7 +10,8 @@ typedef struct accesses accesses;
 accesses *accesses_new(ts_arena *arena, const graph_node *nodes);
 /* The access of the instruction `at`, which is behind those that were added. */
 void accesses_add(accesses *a, int at);
-/* Those from the instruction `since` on that may touch a word that `at` touches, each once; until the next call. */
+/* Those from the instruction `since` on that may touch a word that `at` touches, each once; until the next
+ * call. */
 const int *accesses_meeting(accesses *a, int at, int since, int *count);
 
 #endif

@@ -1,6 +1,6 @@
-/* Register allocation. What lives across blocks gets a register of its own where one is free in all of its blocks, by
- * how often it is used, or a home in memory; the rest of a block's registers go to what lives inside it, where the value
- * whose next use is farthest away is spilled first (Belady). */
+/* Register allocation. What lives across blocks gets a register of its own where one is free in all of its
+ * blocks, by how often it is used, or a home in memory; the rest of a block's registers go to what lives
+ * inside it, where the value whose next use is farthest away is spilled first (Belady). */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -298,8 +298,8 @@ static void forget(allocator *a, int v) {
     }
 }
 
-/* A register that is free, the one that has been so longest, or one whose value is needed last. Where the instruction has
- * all of them, any: then the kernel is refused. */
+/* A register that is free, the one that has been so longest, or one whose value is needed last. Where the
+ * instruction has all of them, any: then the kernel is refused. */
 static int find_free(allocator *a, file *f, const ts_instruction *like) {
     int best = NONE, farthest = NONE;
     for (int r = 0; r < f->count; r++) {

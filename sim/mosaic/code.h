@@ -1,5 +1,5 @@
-/* Code over virtual registers: what a kernel becomes before registers are allocated. Registers are numbered from 0
- * over all kinds; a label is the number of a block; blocks follow each other. */
+/* Code over virtual registers: what a kernel becomes before registers are allocated. Registers are numbered
+ * from 0 over all kinds; a label is the number of a block; blocks follow each other. */
 #ifndef TILESIM_MOSAIC_CODE_H
 #define TILESIM_MOSAIC_CODE_H
 
@@ -43,8 +43,8 @@ bool mosaic_find_registers(mosaic_code *code, ts_instruction *instruction, mosai
 /* In how many blocks each register is. */
 int *mosaic_find_blocks(mosaic_code *code, ts_arena *arena);
 
-/* Loads of scalars that nothing reads go, with what is computed of them alone: Mosaic has none, and their addresses may
- * be outside SMEM, which is a fault. */
+/* Loads of scalars that nothing reads go, with what is computed of them alone: Mosaic has none, and their
+ * addresses may be outside SMEM, which is a fault. */
 void mosaic_drop_loads(mosaic_code *code);
 
 /* Spilled values are at addresses whose tensor is one of these two, and whose words count from 0. */
@@ -56,11 +56,12 @@ typedef struct {
     int64_t stores, loads, again; /* instructions added */
 } mosaic_spills;
 
-/* spill.c: in each block, in the order in which values are needed, those that would wait too long for their next use are
- * put into VMEM, and loaded again as new values. */
+/* spill.c: in each block, in the order in which values are needed, those that would wait too long for their
+ * next use are put into VMEM, and loaded again as new values. */
 void mosaic_spill(mosaic_code *code, const ts_core_config *core, mosaic_spills *spills);
 
-/* schedule.c: orders each block for the latencies and slots of the machine, while few enough values are alive. */
+/* schedule.c: orders each block for the latencies and slots of the machine, while few enough values are
+ * alive. */
 typedef struct {
     int instructions;
     int64_t cycles, slot_cycles, path_cycles; /* as ordered; least by slots and units; least by latencies */
@@ -71,9 +72,9 @@ void mosaic_schedule(mosaic_code *code, const ts_core_config *core, mosaic_bound
 /* spill.c: values that are spilled at different times get the same address in VMEM. */
 void mosaic_share_slots(mosaic_code *code, mosaic_spills *spills);
 
-/* allocate.c: registers of the machine instead of virtual ones. What does not fit is spilled to VMEM (masks as vregs)
- * and SMEM, behind what is there already, or is made again. Refused: an instruction that needs more registers at once than
- * there are. */
+/* allocate.c: registers of the machine instead of virtual ones. What does not fit is spilled to VMEM (masks
+ * as vregs) and SMEM, behind what is there already, or is made again. Refused: an instruction that needs more
+ * registers at once than there are. */
 bool mosaic_allocate(ts_error *err, mosaic_code *code, const ts_core_config *core, mosaic_spills *spills);
 
 #endif

@@ -243,8 +243,8 @@ bool lower_log(lowering *l) {
     return true;
 }
 
-/* Nothing behind it begins before: it ends a block. Of nanoseconds those below 1000 by themselves, as cycles of many are
- * more than a word holds. */
+/* Nothing behind it begins before: it ends a block. Of nanoseconds those below 1000 by themselves, as cycles
+ * of many are more than a word holds. */
 bool lower_delay(lowering *l) {
     const value *v = value_at(l, 0);
     ts_operand mhz = ts_integer(l->target->core_khz / 1000), thousand = ts_integer(1000);

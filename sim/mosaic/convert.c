@@ -1,5 +1,5 @@
-/* Values of a vreg taken apart into words, changed from type to type, and put together again: in rows ("compressed"), so that
- * the rows of several vregs follow each other, or within words ("interleaved"). */
+/* Values of a vreg taken apart into words, changed from type to type, and put together again: in rows
+ * ("compressed"), so that the rows of several vregs follow each other, or within words ("interleaved"). */
 
 #include "base/number.h"
 
@@ -58,7 +58,8 @@ static ts_operand sign_in_place(lowering *l, const small_float *f, ts_operand x,
     return emit_select(l, none, zero, sign);
 }
 
-/* To the nearest, ties to even: of small numbers by counting steps, of others by carrying into the bits that stay. */
+/* To the nearest, ties to even: of small numbers by counting steps, of others by carrying into the bits that
+ * stay. */
 static ts_operand narrow(lowering *l, const small_float *f, ts_operand x) {
     int drop = 23 - f->mantissa, least = 1 - f->bias;
     ts_operand bits = emit2(l, TS_OP_vand_i32, x, ts_integer(INT32_MAX));
@@ -189,8 +190,8 @@ static bool says(const lowering *l, const char *name, const char *word) {
     return a && ts_span_is(a->value, word);
 }
 
-/* An f32 from an integer, or the integer nearest to an f32: of few bits the largest or smallest of what is beyond
- * them, as JAX has it (before generation 7 Mosaic clamps by ops of its own). */
+/* An f32 from an integer, or the integer nearest to an f32: of few bits the largest or smallest of what is
+ * beyond them, as JAX has it (before generation 7 Mosaic clamps by ops of its own). */
 static ts_operand change_kind(lowering *l, const mlir_type *from, const mlir_type *to, ts_operand a) {
     if (is_float(from) == is_float(to)) return a;
     if (is_float(to)) return emit1(l, TS_OP_vcvt_f32_i32, a);
@@ -219,7 +220,8 @@ static bool sources_by_position(lowering *l, int packing, ts_operand *out) {
     return true;
 }
 
-/* Words in the order of the result: of rows, a source's own follow each other; else the sources take turns. */
+/* Words in the order of the result: of rows, a source's own follow each other; else the sources take
+ * turns. */
 static bool pack_as(lowering *l, packed_values out) {
     const mlir_type *from = type_at(l, 0), *to = out.type;
     bool rows = out.rows;

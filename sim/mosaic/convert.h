@@ -13,7 +13,8 @@ typedef struct {
 
 /* The index'th 8 rows, or part of every word: as f32, or as i32. */
 bool take_words(lowering *l, const packed_values *from, int index, ts_operand *out);
-/* As many words as a word of the type holds values, which are changed on the way; the rest of them is dropped. */
+/* As many words as a word of the type holds values, which are changed on the way; the rest of them is
+ * dropped. */
 bool put_words(lowering *l, ts_operand *words, packed_values *to);
 /* Masks of words, one for each value of `bits` in a word, as that of these values. */
 ts_operand join_masks(lowering *l, const ts_operand *words, int bits);

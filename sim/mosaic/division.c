@@ -25,14 +25,16 @@ static ts_operand scalar_rest(lowering *l, ts_operand a, ts_operand q, ts_operan
     return scalar2(l, TS_OP_ssub, a, scalar2(l, TS_OP_smul, q, b));
 }
 
-/* By -2 to the 31, which has no other sign: 1 of itself, else 0; q is taken of what is by any other number. */
+/* By -2 to the 31, which has no other sign: 1 of itself, else 0; q is taken of what is by any other
+ * number. */
 static ts_operand by_least(lowering *l, ts_operand a, ts_operand b, ts_operand large, ts_operand q) {
     if (is_number(large) && number_of(large) == 0) return q;
     q = scalar2(l, TS_OP_sand, q, scalar2(l, TS_OP_ssub, large, ts_integer(1)));
     return scalar2(l, TS_OP_sor, q, scalar2(l, TS_OP_scmp_eq, a, b));
 }
 
-/* Toward zero: floor of a + (b - 1 where a is negative), for b > 0; else the same by -b, with the other sign. */
+/* Toward zero: floor of a + (b - 1 where a is negative), for b > 0; else the same by -b, with the other
+ * sign. */
 static division divide_scalars(lowering *l, ts_operand a, ts_operand b) {
     ts_operand of_b = scalar2(l, TS_OP_ssra, b, ts_integer(31)), by = signed_as(l, b, of_b);
     ts_operand large = scalar2(l, TS_OP_sshr, by, ts_integer(31));
@@ -44,8 +46,8 @@ static division divide_scalars(lowering *l, ts_operand a, ts_operand b) {
     return (division){q, scalar_rest(l, a, q, b)};
 }
 
-/* Without sign, which sdiv has: of half of a, which leaves less than 2 b; by what is larger than sdiv takes: once, or not
- * at all. */
+/* Without sign, which sdiv has: of half of a, which leaves less than 2 b; by what is larger than sdiv takes:
+ * once, or not at all. */
 static division divide_signless(lowering *l, ts_operand a, ts_operand b) {
     ts_operand one = ts_integer(1), top = ts_integer(INT32_MIN);
     if (power_of(b) >= 0)
@@ -113,7 +115,8 @@ static division shift_signless_words(lowering *l, ts_operand a, int n) {
                       emit2(l, TS_OP_vand_i32, a, ts_integer((int)(1u << n) - 1))};
 }
 
-/* Without sign, for b < 2 to the 31: of half of a, which leaves less than 2 b; by what is larger: once, or not at all. */
+/* Without sign, for b < 2 to the 31: of half of a, which leaves less than 2 b; by what is larger: once, or
+ * not at all. */
 static division divide_signless_words(lowering *l, ts_operand a, ts_operand b) {
     ts_operand one = ts_integer(1), top = ts_integer(INT32_MIN), zero = in_vreg(l, ts_integer(0));
     ts_operand half = divide_words(l, emit2(l, TS_OP_vshr_u32, a, one), b).quotient;

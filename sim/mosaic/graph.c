@@ -270,8 +270,8 @@ static int *find_sources(const graph *g, int **first) {
     return sources;
 }
 
-/* From what the walk begins, and in which order: results, and what is done at the matrix units, whose order is fixed; a
- * result behind the last of the units' instructions that it needs. */
+/* From what the walk begins, and in which order: results, and what is done at the matrix units, whose order
+ * is fixed; a result behind the last of the units' instructions that it needs. */
 typedef struct {
     int at, behind;
 } graph_root;

@@ -50,7 +50,8 @@ typedef struct {
 bool kernel_read(kernel *k);
 /* shards.c: whether the module is for the mesh that it is to run on. */
 bool kernel_check_mesh(kernel *k);
-/* Of which array the operand of type `part` is a part, or a copy, on each device; `array`: of the text, if it says. */
+/* Of which array the operand of type `part` is a part, or a copy, on each device; `array`: of the text, if it
+ * says. */
 bool kernel_shard(kernel *k, ts_span array, const mlir_type *part, ts_tensor_use *use);
 /* vmem.c: an error where windows and scratch are more than the machine has. */
 bool kernel_plan_vmem(kernel *k);

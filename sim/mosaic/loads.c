@@ -139,7 +139,8 @@ bool lower_store(lowering *l) {
 
 /* ---- SMEM ---- */
 
-/* Narrow values in SMEM are row-major, as words are: the word of the first, and how far this one is shifted in it. */
+/* Narrow values in SMEM are row-major, as words are: the word of the first, and how far this one is shifted
+ * in it. */
 typedef struct {
     memref *memref;
     ts_operand bits;

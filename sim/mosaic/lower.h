@@ -28,8 +28,8 @@ typedef struct {
     ts_semaphore_operand semaphore; /* count: those from `first` on that an index may choose from */
 } memref;
 
-/* What a value of the text is. A scalar, a vreg or a vmask is an operand: a register, or a number that is known.
- * A vector of several vregs has them in row-major order. */
+/* What a value of the text is. A scalar, a vreg or a vmask is an operand: a register, or a number that is
+ * known. A vector of several vregs has them in row-major order. */
 typedef enum { VALUE_NONE, VALUE_SCALAR, VALUE_VECTOR, VALUE_MEMREF } value_kind;
 typedef struct {
     value_kind kind;
@@ -163,7 +163,8 @@ bool set_memref(lowering *l, memref *m); /* the operation's result */
 void take_layout(memref *m, const mlir_type *type);
 /* The first dim whose size is in a register; -1: none. */
 int sized_dim(const memref *m);
-/* A box that may end in the padding of an array's last tiles, which are whole in HBM, becomes one of these. */
+/* A box that may end in the padding of an array's last tiles, which are whole in HBM, becomes one of
+ * these. */
 bool box_padding(lowering *l, memref *m);
 /* Where a box begins moves by `index`. */
 void move_begin(lowering *l, ts_affine *begin, ts_operand index);

@@ -1,4 +1,5 @@
-/* Products of matrices in vregs: what tpu.matmul asks for, and the queue of those that are emitted together. */
+/* Products of matrices in vregs: what tpu.matmul asks for, and the queue of those that are emitted
+ * together. */
 #ifndef TILESIM_MOSAIC_MATMUL_H
 #define TILESIM_MOSAIC_MATMUL_H
 

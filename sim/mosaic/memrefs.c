@@ -256,8 +256,8 @@ bool lower_slice(lowering *l) {
     return next == l->op->operand_count ? set_memref(l, m) : malformed(l, "a size of each '?'");
 }
 
-/* Which dims of 1 have no place in the other type; of several in a row the first. A '?' has one, also where its size is
- * known to be 1. */
+/* Which dims of 1 have no place in the other type; of several in a row the first. A '?' has one, also where
+ * its size is known to be 1. */
 static void find_gone(const mlir_type *from, const mlir_type *to, bool *gone) {
     int left = to->rank;
     for (int i = from->rank - 1; i >= 0; i--) {

@@ -1,5 +1,5 @@
-/* MLIR text in its generic form, as a tree: operations with operands, attributes, regions, types and locations.
- * One grammar for all dialects; what an attribute or a type means is read when it is asked for. */
+/* MLIR text in its generic form, as a tree: operations with operands, attributes, regions, types and
+ * locations. One grammar for all dialects; what an attribute or a type means is read when it is asked for. */
 #ifndef TILESIM_MOSAIC_MLIR_H
 #define TILESIM_MOSAIC_MLIR_H
 
@@ -109,7 +109,8 @@ bool mlir_integer(ts_span value, int64_t *out);
 bool mlir_float(ts_span value, ts_dtype type, uint32_t *bits);
 /* "[1, 2]", "array<i64: 1, 2>", "array<i1: true>": up to `most` integers, -1: something else. */
 int mlir_integers(ts_span value, int64_t *out, int most);
-/* What is between the brackets of "[a, {b}, c]" or "{..}", up to `most` items; -1: no list, or a longer one. */
+/* What is between the brackets of "[a, {b}, c]" or "{..}", up to `most` items; -1: no list, or a longer
+ * one. */
 int mlir_items(ts_span list, ts_span *items, int most);
 /* The value of `name` in a dictionary; an empty span: it has none. */
 ts_span mlir_member(ts_span dictionary, const char *name);

@@ -1,4 +1,5 @@
-/* A module becomes a program: translated, scheduled, its registers allocated, given to the program builder. */
+/* A module becomes a program: translated, scheduled, its registers allocated, given to the program
+ * builder. */
 #include "mosaic/mosaic.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
-/* The code around the body of a kernel: a loop over the grid, row-major, in which blocks are fetched one step ahead into
- * two buffers (into one behind the body: pl.Buffered(1)), only where another one is needed, and results are written back
- * when another block is begun and at the end (jax, docs/pallas/tpu/pipelining.md). */
+/* The code around the body of a kernel: a loop over the grid, row-major, in which blocks are fetched one step
+ * ahead into two buffers (into one behind the body: pl.Buffered(1)), only where another one is needed, and
+ * results are written back when another block is begun and at the end (jax,
+ * docs/pallas/tpu/pipelining.md). */
 #include <stdio.h>
 #include <string.h>
 
@@ -240,8 +241,8 @@ static int count_instructions(const lowering *l) {
     return count;
 }
 
-/* What a step costs beyond the pipeline's own instructions, a cycle each, and a wait is waited for where blocks on their
- * way are not held up. */
+/* What a step costs beyond the pipeline's own instructions, a cycle each, and a wait is waited for where
+ * blocks on their way are not held up. */
 static void complete_step(kernel *k, int own) {
     const ts_core_config *core = &k->l->target->core;
     mosaic_block *block = &k->l->code.blocks.items[k->pause_block];

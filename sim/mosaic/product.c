@@ -1,5 +1,5 @@
-/* The text of a product in blocks, op by op as jaxlib 0.8.1 has it for generation 5: sums are loaded, both sides are packed
- * from tiles of 8 rows to those of 16, each 128 columns of 128 terms are a tpu.matmul. */
+/* The text of a product in blocks, op by op as jaxlib 0.8.1 has it for generation 5: sums are loaded, both
+ * sides are packed from tiles of 8 rows to those of 16, each 128 columns of 128 terms are a tpu.matmul. */
 #include "mosaic/product.h"
 
 #include <inttypes.h>

@@ -7,8 +7,8 @@
 
 typedef enum { TS_PRODUCT_PLAIN, TS_PRODUCT_RELU } ts_product_finish;
 
-/* x[m,k] y[k,n], or y[n,k] where it is transposed, in f32; a step of the grid takes a block of each, and the last of a
- * block's steps along k finishes it. */
+/* x[m,k] y[k,n], or y[n,k] where it is transposed, in f32; a step of the grid takes a block of each, and the
+ * last of a block's steps along k finishes it. */
 typedef struct {
     int64_t m, n, k, block_m, block_n, block_k;
     int64_t blocks_m, blocks_n; /* of the grid; 0: all that there are */

@@ -1,5 +1,5 @@
-/* Random bits. How the chip makes its own is not stated publicly, so others stand in for them: Threefry of the seeds and of
- * how many words were drawn since, the same in every run. */
+/* Random bits. How the chip makes its own is not stated publicly, so others stand in for them: Threefry of
+ * the seeds and of how many words were drawn since, the same in every run. */
 #include "lower.h"
 
 enum { VREG_WORDS = TS_SUBLANES * TS_LANES };

@@ -1,4 +1,5 @@
-/* A relayout: what is free, what is refused, and else its steps: tiles, implicit dims, offsets; of masks, around these. */
+/* A relayout: what is free, what is refused, and else its steps: tiles, implicit dims, offsets; of masks,
+ * around these. */
 #include "relayout_state.h"
 
 static const char *const op_names[] = {

@@ -1,7 +1,8 @@
 /* Relayouts: how Mosaic brings a value in vregs from one layout to another, as a list of ops on vregs.
  *
- * Rules: jax-ml/jax@jax-v0.8.1 jaxlib/mosaic/dialect/tpu/transforms/apply_vector_layout.cc, relayout. Ops are those that
- * the pass emits, before any that are the same are merged; vmem_banks is not given, as no public caller gives it. */
+ * Rules: jax-ml/jax@jax-v0.8.1 jaxlib/mosaic/dialect/tpu/transforms/apply_vector_layout.cc, relayout. Ops are
+ * those that the pass emits, before any that are the same are merged; vmem_banks is not given, as no public
+ * caller gives it. */
 #ifndef TILESIM_MOSAIC_RELAYOUT_H
 #define TILESIM_MOSAIC_RELAYOUT_H
 
@@ -73,9 +74,11 @@ typedef struct {
 
 const char *ts_relayout_op_name(ts_relayout_kind kind); /* Mosaic's: "tpu.rotate" */
 
-/* Errors: bad input where Mosaic refuses, with its words; not modelled where there are more vregs than are held. */
+/* Errors: bad input where Mosaic refuses, with its words; not modelled where there are more vregs than are
+ * held. */
 bool ts_relayout_plan(ts_error *err, ts_arena *arena, const ts_relayout_request *request, ts_relayout *out);
-/* A kernel, as text, that loads the source's vregs, does the ops and stores the result's; without them it stores the source's. */
+/* A kernel, as text, that loads the source's vregs, does the ops and stores the result's; without them it
+ * stores the source's. */
 typedef enum { TS_RELAYOUT_WITHOUT_OPS, TS_RELAYOUT_WITH_OPS } ts_relayout_content;
 void ts_relayout_kernel(const ts_relayout *relayout, ts_relayout_content content, ts_text *out);
 

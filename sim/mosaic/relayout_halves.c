@@ -1,7 +1,8 @@
 /* Relayouts: other tiles by combining halves of vregs, from generation 6 on.
  *
- * Which sublane of which vreg a tile's row is in, is a number of bits; other tiles are these bits in another order. Halves of
- * two vregs combined swap the highest bit of the sublane with a bit of the vreg; a gather rotates the bits within the sublane. */
+ * Which sublane of which vreg a tile's row is in, is a number of bits; other tiles are these bits in another
+ * order. Halves of two vregs combined swap the highest bit of the sublane with a bit of the vreg; a gather
+ * rotates the bits within the sublane. */
 #include "relayout_state.h"
 
 enum { SUBLANE_BITS = 3, MOST_GROUP = 1 << SUBLANE_BITS };
@@ -110,7 +111,8 @@ static void put_in(relayout_state *s, const frame *f, const int64_t at[3], int v
         *relayout_at(s, at[0], row, column) = value;
 }
 
-/* A group lies along the columns of the layout with smaller slices of them, and along the rows of the other. */
+/* A group lies along the columns of the layout with smaller slices of them, and along the rows of the
+ * other. */
 static void do_group(relayout_state *s, const relayout_state *old, group *g, const frame f[2],
                      const int64_t at[3]) {
     int64_t n = INT64_C(1) << g->bits, down = g->larger ? n : 1, across = g->larger ? 1 : n;

@@ -1,5 +1,5 @@
-/* Which ops of a relayout stay when those that are the same are merged, and those that nothing needs are left out: what the
- * passes behind Mosaic's do, which keep each tpu.sublane_shuffle, though. */
+/* Which ops of a relayout stay when those that are the same are merged, and those that nothing needs are left
+ * out: what the passes behind Mosaic's do, which keep each tpu.sublane_shuffle, though. */
 #include <string.h>
 
 #include "relayout_state.h"

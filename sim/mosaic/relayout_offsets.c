@@ -17,7 +17,8 @@ typedef struct {
 
 typedef enum { LOW, HIGH } word_half;
 
-/* The high parts of words that go up by `part`, or the low ones, that come from the word before. NO_VALUE: there are none. */
+/* The high parts of words that go up by `part`, or the low ones, that come from the word before. NO_VALUE:
+ * there are none. */
 static int rotate_rows(relayout_state *s, int value, int64_t amount, int64_t per_sublane, word_half half) {
     int bits = (int)(TS_WORD_BITS / per_sublane), within = (int)(amount % per_sublane);
     if (within == 0 && half == LOW) return NO_VALUE;
@@ -142,7 +143,8 @@ static int combine(relayout_state *s, column_shift *h, int which, int first, int
     return relayout_select(s, by, first, second);
 }
 
-/* Which of the four parts hold something: [side][upper, lower]; of the first and the last vreg some are padding alone. */
+/* Which of the four parts hold something: [side][upper, lower]; of the first and the last vreg some are
+ * padding alone. */
 static void find_parts(const column_shift *h, int64_t at, int64_t sources, int64_t results, bool has[2][2]) {
     int64_t tiles = h->slice / h->tile;
     bool above = at + h->upper >= 0, below = at + h->lower<sources, inside = h->lane> 0;

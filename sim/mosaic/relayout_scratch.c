@@ -1,7 +1,8 @@
 /* Relayouts: other tiles by storing vregs to scratch memory and loading them in another order.
  *
- * Between tiles of `small` and of n * small sublanes, n vregs are a group: what is one vreg of larger tiles has a tile of
- * each vreg of smaller ones. Their sublanes lie n apart in memory, one of each vreg beside the others. */
+ * Between tiles of `small` and of n * small sublanes, n vregs are a group: what is one vreg of larger tiles
+ * has a tile of each vreg of smaller ones. Their sublanes lie n apart in memory, one of each vreg beside the
+ * others. */
 #include "relayout_state.h"
 
 #include "base/number.h"

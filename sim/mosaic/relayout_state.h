@@ -8,8 +8,8 @@
 
 enum { NO_VALUE = -1 };
 
-/* Vregs are numbered row-major over leading, down, across: `down` of them along the rows, `across` along the columns of the
- * value with its implicit dims. */
+/* Vregs are numbered row-major over leading, down, across: `down` of them along the rows, `across` along the
+ * columns of the value with its implicit dims. */
 typedef struct {
     ts_error *err;
     ts_arena *arena;
@@ -81,7 +81,8 @@ int relayout_rotate_row(relayout_state *s, int value, int64_t from, int64_t to);
 /* Finds the ops that stay. */
 void relayout_merge(ts_arena *arena, ts_relayout *relayout);
 
-/* Other implicit dims put all elements at the same positions; and the value has them then, with the same vregs. */
+/* Other implicit dims put all elements at the same positions; and the value has them then, with the same
+ * vregs. */
 bool relayout_same_positions(const relayout_state *s, ts_vpad_implicit implicit);
 bool relayout_rename(relayout_state *s, ts_vpad_implicit implicit);
 

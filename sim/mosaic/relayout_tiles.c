@@ -141,7 +141,8 @@ static bool gather_to_smaller(relayout_state *s, const int64_t *tile) {
 
 /* ---- Into smaller tiles by rotates and selects ---- */
 
-/* Of a row of rotated vregs those from `first` to `last`: each has a tile of the result from sublane `at` on. */
+/* Of a row of rotated vregs those from `first` to `last`: each has a tile of the result from sublane `at`
+ * on. */
 static int select_tiles(relayout_state *s, const int *row, int64_t first, int64_t last, int64_t at) {
     int64_t middle = first + (last - first) / 2, sublanes = sublanes_of_tile(&s->layout);
     if (first == last) return row[first];
@@ -193,8 +194,8 @@ static bool has_scratch(const relayout_state *s) {
     return s->request->scratch_sublanes >= (int64_t)TS_SUBLANES * (TS_SUBLANES + 1);
 }
 
-/* Between tiles of 128 columns, as the pass found it fastest on each generation. It has rules for single pairs of tiles too,
- * which never hold: the sublanes of the result's tiles are counted 16 times. */
+/* Between tiles of 128 columns, as the pass found it fastest on each generation. It has rules for single
+ * pairs of tiles too, which never hold: the sublanes of the result's tiles are counted 16 times. */
 static bool retile(relayout_state *s, const int64_t *tile, const int64_t *hint) {
     const ts_vpad next = relayout_aligned(&s->layout, s->layout.bits, tile[0], tile[1]);
     const int64_t offsets[2] = {offset_or_0(s->layout.offsets[0]), offset_or_0(s->layout.offsets[1])};

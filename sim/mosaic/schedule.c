@@ -1,6 +1,6 @@
-/* List scheduling of a block, cycle by cycle within slots and units, as long as there are registers: the instruction that a
- * walk from the results needs first goes first, or, where latencies bound the block and it is shorter, the one with the
- * longest way to the end. */
+/* List scheduling of a block, cycle by cycle within slots and units, as long as there are registers: the
+ * instruction that a walk from the results needs first goes first, or, where latencies bound the block and it
+ * is shorter, the one with the longest way to the end. */
 #include <string.h>
 
 #include "base/number.h"
@@ -135,7 +135,8 @@ static void issue(scheduler *s, int at, int64_t cycle) {
     }
 }
 
-/* The first cycle behind one without an instruction in which there may be one: operands or a unit are there. */
+/* The first cycle behind one without an instruction in which there may be one: operands or a unit are
+ * there. */
 static int64_t next_cycle(const scheduler *s, int64_t cycle) {
     int64_t next = ts_core_next_unit(s->g->core, s->unit_free, cycle);
     for (int i = s->frontier; i < s->g->count && i <= s->frontier + WINDOW; i++)
@@ -202,8 +203,8 @@ static int64_t try_order(mosaic_code *code, graph *g, const int *blocks_of, bloc
     return cycles;
 }
 
-/* By the longest way, and as the walk goes: where values are many, the one may keep registers from what the other would
- * have ended. What slots bound from the start is as walked. The instructions, in that order. */
+/* By the longest way, and as the walk goes: where values are many, the one may keep registers from what the
+ * other would have ended. What slots bound from the start is as walked. The instructions, in that order. */
 static const ts_instruction *better_order(mosaic_code *code, graph *g, const int *blocks_of,
                                           mosaic_bound *bound) {
     ts_instruction *out = TS_NEW_ARRAY(g->arena, ts_instruction, g->count + 1);

@@ -1,4 +1,5 @@
-/* A kernel of many devices: the mesh that it was lowered for, and the arrays of which its operands are parts. */
+/* A kernel of many devices: the mesh that it was lowered for, and the arrays of which its operands are
+ * parts. */
 #include <string.h>
 
 #include "kernel.h"
@@ -26,7 +27,8 @@ bool kernel_check_mesh(kernel *k) {
                       (int)wanted.length, wanted.text, mesh ? ", not " : "", mesh ? given.bytes : "");
 }
 
-/* Parts of the operand's shape, on all devices together as many elements as the array has: none twice in a copy. */
+/* Parts of the operand's shape, on all devices together as many elements as the array has: none twice in a
+ * copy. */
 static bool are_parts(const lowering *l, const ts_sharding *sharding, const mlir_type *part) {
     int64_t elements = 1;
     for (int i = 0; i < sharding->digit_count; i++)

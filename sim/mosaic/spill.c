@@ -1,6 +1,6 @@
-/* Spilling before scheduling: a block is put into the order in which values are needed, and where more vregs would be
- * alive than that order may have, the one whose next use is farthest away goes to memory (Belady). What the scheduler then
- * reorders has loads and stores like any other. */
+/* Spilling before scheduling: a block is put into the order in which values are needed, and where more vregs
+ * would be alive than that order may have, the one whose next use is farthest away goes to memory (Belady).
+ * What the scheduler then reorders has loads and stores like any other. */
 #include <string.h>
 
 #include "graph.h"
@@ -229,7 +229,8 @@ static void spill_block(spiller *s, int number, const ts_core_config *core, cons
 
 /* ---- Between blocks ---- */
 
-/* Of a virtual register: where it is written, its address, and what holds it in the block that was last seen. */
+/* Of a virtual register: where it is written, its address, and what holds it in the block that was last
+ * seen. */
 typedef struct {
     int block, slot, seen, now;
     bool fixed, crosses; /* no home for it; it is read in another block */
@@ -292,8 +293,8 @@ static void home_instruction(spiller *s, ts_instruction *i, int b, crossing *all
     s->spills->stores++;
 }
 
-/* Where more values go from block to block than registers could hold, they go through memory, so that their loads and
- * stores are scheduled like any other. */
+/* Where more values go from block to block than registers could hold, they go through memory, so that their
+ * loads and stores are scheduled like any other. */
 static void home_crossings(mosaic_code *code, const ts_core_config *core, ts_arena *arena,
                            mosaic_spills *spills) {
     spiller s = {.code = code, .spills = spills, .count_before = code->kinds.count};

@@ -1,6 +1,7 @@
-/* The products of a queue on the matrix units: tiles of the right sides latched, rows of the left sides pushed, results
- * added to the sums in vregs. As many tiles as there are units go at once, row by row, so that what they add to the same
- * sum comes together, and a sum waits in a register only between such groups. */
+/* The products of a queue on the matrix units: tiles of the right sides latched, rows of the left sides
+ * pushed, results added to the sums in vregs. As many tiles as there are units go at once, row by row, so
+ * that what they add to the same sum comes together, and a sum waits in a register only between such
+ * groups. */
 #include "matmul.h"
 
 static ts_operand vreg_at(const matrix *m, int64_t row, int64_t column) {
@@ -12,7 +13,8 @@ static ts_operand highest_bits(lowering *l, ts_operand o) {
     return emit2(l, TS_OP_vand_i32, o, ts_integer((int32_t)0xffff0000u));
 }
 
-/* Part `which` of a word of f32: its 8 highest bits of the significand, the next, the rest. All parts of 0 are 0. */
+/* Part `which` of a word of f32: its 8 highest bits of the significand, the next, the rest. All parts of 0
+ * are 0. */
 static ts_operand split(lowering *l, ts_operand o, int which) {
     bool zero = is_number(o) && number_of(o) == 0;
     o = in_vreg(l, o);
@@ -30,7 +32,8 @@ static void push_rows(lowering *l, const product *p, int unit, int64_t row, int6
 
 /* ---- Tiles ---- */
 
-/* A tile on a unit: rows first .. end - 1 of the left side; where there are fewer tiles than units, several share them. */
+/* A tile on a unit: rows first .. end - 1 of the left side; where there are fewer tiles than units, several
+ * share them. */
 typedef struct {
     product *p;
     int64_t k, n, first, end;

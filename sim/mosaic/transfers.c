@@ -103,8 +103,9 @@ static bool add_copy(lowering *l, const memref *from, const memref *to, ts_trans
     return add_transfer(l, t);
 }
 
-/* As many as there are bits in what may be the size: 2 to the n of each that is set, the largest first, so that they
- * begin at multiples of themselves. What is beyond the memref is no piece, and is waited for in vain. */
+/* As many as there are bits in what may be the size: 2 to the n of each that is set, the largest first, so
+ * that they begin at multiples of themselves. What is beyond the memref is no piece, and is waited for in
+ * vain. */
 static bool add_pieces(lowering *l, const memref *from, const memref *to, ts_transfer *t) {
     int dim = sized_dim(to);
     if (sized_dim(from) != dim || from->rank != to->rank) return refuse(l, "of sizes that differ");
@@ -124,7 +125,8 @@ static bool add_pieces(lowering *l, const memref *from, const memref *to, ts_tra
     return true;
 }
 
-/* How many operands of each kind an operation has: zeros behind those that its list names. NULL: not a list. */
+/* How many operands of each kind an operation has: zeros behind those that its list names. NULL: not a
+ * list. */
 static bool read_segments(lowering *l, int64_t *sizes, int kinds) {
     const mlir_attribute *segments = mlir_find(l->op, "operandSegmentSizes");
     memset(sizes, 0, (size_t)kinds * sizeof *sizes);
@@ -147,8 +149,8 @@ static bool aim_remote(lowering *l, ts_transfer *t, ts_operand received) {
 
 enum { ENQUEUE_SOURCE, ENQUEUE_SENT, ENQUEUE_TARGET, ENQUEUE_DONE, ENQUEUE_DEVICE, ENQUEUE_CORE };
 
-/* What an operand has of another: both are of the same dims in the text, but an array ends in HBM where a memref in VMEM
- * is padded to tiles. */
+/* What an operand has of another: both are of the same dims in the text, but an array ends in HBM where a
+ * memref in VMEM is padded to tiles. */
 static memref common_part(lowering *l, int operand, int other) {
     const mlir_type *a = type_at(l, operand), *b = type_at(l, other);
     const memref *m = value_at(l, operand)->memref, *limit = value_at(l, other)->memref;

@@ -1,4 +1,5 @@
-/* What a kernel takes of VMEM, against what the machine has: known before anything runs, and told part by part. */
+/* What a kernel takes of VMEM, against what the machine has: known before anything runs, and told part by
+ * part. */
 #include <stdio.h>
 #include <string.h>
 

@@ -49,7 +49,8 @@ bool words_cmpi(lowering *l, const ts_operand *in, ts_operand *out) {
     return give(out, emit2(l, compares[predicate - (predicate > 5 ? 4 : 0)], x, y));
 }
 
-/* Predicates of arith.cmpf: false oeq ogt oge olt ole one ord, then the opposites: of one ole olt oge ogt oeq ord false. */
+/* Predicates of arith.cmpf: false oeq ogt oge olt ole one ord, then the opposites: of one ole olt oge ogt oeq
+ * ord false. */
 bool words_cmpf(lowering *l, const ts_operand *in, ts_operand *out) {
     static const ts_opcode ordered[] = {TS_OP_nop,         TS_OP_vcmp_eq_f32, TS_OP_vcmp_gt_f32,
                                         TS_OP_vcmp_ge_f32, TS_OP_vcmp_lt_f32, TS_OP_vcmp_le_f32};
@@ -95,7 +96,8 @@ bool words_round(lowering *l, const ts_operand *in, ts_operand *out) {
     return give(out, with_sign(l, emit_select(l, up, high, low), in[0]));
 }
 
-/* Less the nearest multiple of b whose factor has 12 bits; b in two parts of 12, so that nothing is rounded. */
+/* Less the nearest multiple of b whose factor has 12 bits; b in two parts of 12, so that nothing is
+ * rounded. */
 static ts_operand less_multiple(lowering *l, ts_operand a, ts_operand inverse, const ts_operand *parts) {
     ts_operand q = emit2(l, TS_OP_vadd_i32, emit2(l, TS_OP_vmul_f32, a, inverse), ts_integer(0x800));
     q = emit1(l, TS_OP_vround_f32, emit2(l, TS_OP_vand_i32, q, ts_integer(~0xfff)));
@@ -214,8 +216,8 @@ static ts_operand atan_of(lowering *l, ts_operand x) {
     return emit2(l, TS_OP_vadd_f32, t, up);
 }
 
-/* The smaller magnitude over the larger, of two zeros 0, of two infinities 1. Small ones are scaled: 1 over a subnormal
- * number may be infinite. */
+/* The smaller magnitude over the larger, of two zeros 0, of two infinities 1. Small ones are scaled: 1 over a
+ * subnormal number may be infinite. */
 static ts_operand quotient_of(lowering *l, ts_operand tall, ts_operand wide) {
     ts_operand high = emit2(l, TS_OP_vmax_f32, tall, wide), low = emit2(l, TS_OP_vmin_f32, tall, wide);
     ts_operand zero = in_vreg(l, f32_number(0)), one = in_vreg(l, f32_number(1));

@@ -1,4 +1,5 @@
-/* Large transposes of few rows whose columns follow each other in the destination: streams, past the caches. */
+/* Large transposes of few rows whose columns follow each other in the destination: streams, past the
+ * caches. */
 #include <string.h>
 
 #include "copy_plan.h"
@@ -13,8 +14,8 @@ enum {
     AHEAD_BYTES = 1024 /* so far ahead */
 };
 
-/* A box as streams: its rows, the columns that kernels make one stream of, and the loops around them, the longest steps of
- * the destination first, of which the last `inner` go on in a stream. */
+/* A box as streams: its rows, the columns that kernels make one stream of, and the loops around them, the
+ * longest steps of the destination first, of which the last `inner` go on in a stream. */
 typedef struct {
     ts_tile tile;
     int64_t columns, column_bits;

@@ -12,8 +12,8 @@ enum {
     FEW = 64
 };
 
-/* Boxes that share their outermost loops; a block is `cover` steps of the last of these, one of the others.
- */
+/* Boxes that share their outermost loops; a block is `cover` steps of the last of these, one of the
+ * others. */
 typedef struct {
     const ts_copy_context *m;
     ts_plan_box boxes[TS_CONCURRENT_BOXES];
@@ -199,7 +199,8 @@ static int64_t count_in_runs(const group *g, int64_t bytes, int64_t *all) {
     return in_runs;
 }
 
-/* Do half of the elements or more lie in runs so long that their ends do not matter? Bands read the source in its order. */
+/* Do half of the elements or more lie in runs so long that their ends do not matter? Bands read the source in
+ * its order. */
 static bool has_long_runs(const group *g) {
     int64_t all, in_long = count_in_runs(g, LONG_RUN_BYTES, &all);
     return in_long * 2 >= all;
@@ -258,8 +259,8 @@ static int find_loop(const ts_plan_box *box, const ts_plan_loop *loop) {
     return -1;
 }
 
-/* Makes a loop that all boxes have the outermost one: of those that do not stay within a line of the source, the one
- * of the longest steps on a side. False where there is none. */
+/* Makes a loop that all boxes have the outermost one: of those that do not stay within a line of the source,
+ * the one of the longest steps on a side. False where there is none. */
 static bool lead_with_common(group *g, ts_side side) {
     ts_plan_loop best = {.extent = 0};
     for (int k = 0; k < g->boxes[0].loop_count; k++) {
@@ -277,8 +278,8 @@ static bool lead_with_common(group *g, ts_side side) {
     return best.extent > 0;
 }
 
-/* Boxes that begin with the same loop; false where they would be moved one after the other, in pieces. Bands of long runs
- * are read in the order of the source. */
+/* Boxes that begin with the same loop; false where they would be moved one after the other, in pieces. Bands
+ * of long runs are read in the order of the source. */
 static bool move_sharing(group *g) {
     bool pieces = has_pieces(g),
          bands = (pieces || has_rests(g)) && g->count > 1 && (all_lead(g) || makes_bands(g));
@@ -296,7 +297,8 @@ static bool move_sharing(group *g) {
     return true;
 }
 
-/* Moves a box with one behind it with which it is one, as a run that tiles leave a rest of; false: there is none. */
+/* Moves a box with one behind it with which it is one, as a run that tiles leave a rest of; false: there is
+ * none. */
 static bool move_joined(group *g, int i) {
     for (int k = i + 1; k < g->count; k++) {
         if (!ts_copy_plan_move_runs(g->m, &g->boxes[i], &g->boxes[k]) &&

@@ -45,8 +45,8 @@ static bool widen(const ts_copy_context *m, const ts_plan_box *box, ts_plan_box 
     return false;
 }
 
-/* Splits a loop over narrow elements of the source where their byte ends, so that a loop over bytes is left.
- */
+/* Splits a loop over narrow elements of the source where their byte ends, so that a loop over bytes is
+ * left. */
 static bool split_bytes(const ts_copy_context *m, ts_plan_box *box) {
     for (int i = 0; i < box->loop_count && box->loop_count < TS_PLAN_MAX_LOOPS; i++) {
         ts_plan_loop loop = box->loops[i];

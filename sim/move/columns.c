@@ -1,4 +1,5 @@
-/* Large transposes by kernels that store columns past the caches: how a box is cut into blocks of rows and columns. */
+/* Large transposes by kernels that store columns past the caches: how a box is cut into blocks of rows and
+ * columns. */
 #include <string.h>
 
 #include "copy_plan.h"
@@ -60,8 +61,8 @@ static void take(const ts_plan_box *box, int64_t width, int64_t most, const chai
     }
 }
 
-/* Elements that follow each other in the destination, of all blocks with the same columns. Their runs are aligned where no
- * line of memory is of two of them. */
+/* Elements that follow each other in the destination, of all blocks with the same columns. Their runs are
+ * aligned where no line of memory is of two of them. */
 static int64_t count_whole(const ts_copy_context *m, const ts_plan_box *box, const chain *columns,
                            bool *aligned) {
     const int64_t width = m->dst.element_bits;

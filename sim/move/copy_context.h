@@ -37,8 +37,8 @@ typedef struct {
     struct ts_copy_steps *steps; /* that keep what is done; NULL: nothing does */
 } ts_copy_context;
 
-/* What one thread does within the caches, a kernel or elements after the other, kept so that it can be done again
- * between other addresses (steps.c). */
+/* What one thread does within the caches, a kernel or elements after the other, kept so that it can be done
+ * again between other addresses (steps.c). */
 typedef struct ts_copy_steps {
     ts_arena *arena;
     ts_copy_context *m; /* of most */
@@ -57,8 +57,8 @@ int ts_move_threads(const ts_plan *plan, int asked);
 void ts_move_plan(const ts_copy_context *m, const ts_plan *plan, int threads);
 void ts_move_boxes(const ts_copy_context *m, const ts_plan *plan, int threads);
 
-/* A plan that gathers, many indices at once: where both sides have one axis, and the destination no replicas.
- */
+/* A plan that gathers, many indices at once: where both sides have one axis, and the destination no
+ * replicas. */
 bool ts_gather_possible(const ts_plan *plan);
 void ts_move_gather(const ts_copy_context *m, const ts_plan *plan, int threads);
 
@@ -84,8 +84,8 @@ void ts_copy_steps_repeat(const ts_copy_steps *steps);
 void ts_move_elements(const ts_copy_context *m, const ts_plan_box *box);
 /* Up to so many elements, to choose a kernel takes longer than to move them one by one. */
 enum { TS_COPY_TINY = 384 };
-/* The same of so few, of whole bytes, of a box whose offsets are listed, in bytes, in its order; of each side, whether
- * they follow each other. */
+/* The same of so few, of whole bytes, of a box whose offsets are listed, in bytes, in its order; of each
+ * side, whether they follow each other. */
 typedef struct {
     ts_tile_place at[TS_COPY_TINY];
     int count; /* 0 where it is another box */
@@ -105,19 +105,19 @@ void ts_move_concurrent_boxes(const ts_copy_context *m, ts_plan_box *boxes, int 
 
 /* The same by way of a scratch, where that makes whole lines in the destination; false where it does not. */
 bool ts_stage_move(const ts_copy_context *m, const ts_plan_box *box);
-/* The same without a scratch, where it is a transpose with long columns, or whose columns follow each other; false where it
- * is none. */
+/* The same without a scratch, where it is a transpose with long columns, or whose columns follow each other;
+ * false where it is none. */
 bool ts_columns_move(const ts_copy_context *m, const ts_plan_box *box);
-/* For both, loops over elements that lie together on both sides make wider elements (columns.c); false where these are none
- * that kernels know, or do not lie in whole bytes, or where there are no kernels. */
+/* For both, loops over elements that lie together on both sides make wider elements (columns.c); false where
+ * these are none that kernels know, or do not lie in whole bytes, or where there are no kernels. */
 bool ts_columns_widen(ts_copy_context *m, ts_plan_box *box);
 /* Long columns (staging.c), and those that follow each other (adjoin.c). */
 bool ts_stage_columns(const ts_copy_context *m, const ts_plan_box *box);
 bool ts_adjoin_move(const ts_copy_context *m, const ts_plan_box *box);
 /* A loop of several steps, of those that are not taken, whose steps are so many bits on a side; -1. */
 int ts_columns_find_step(const ts_plan_box *box, ts_side side, int64_t bits, const bool *taken);
-/* The steps of each loop that a block takes, and which loops are over its columns; false where blocks are too small for it to
- * pay. */
+/* The steps of each loop that a block takes, and which loops are over its columns; false where blocks are too
+ * small for it to pay. */
 bool ts_columns_choose(const ts_copy_context *m, const ts_plan_box *box, int64_t *cover, bool *of_columns);
 
 /* Chooses convert and makes its table. */
@@ -143,8 +143,8 @@ typedef struct {
 /* `count` digits whose steps on one side are `stride`, twice that, .. bits. */
 bool ts_digits_find(const ts_plan_box *box, ts_side side, int64_t stride, int count, ts_digit *digits);
 /* The network that makes lines with the digits dst[] of lines with the digits src[], least significant first,
- * from units of 2^unit_log2 bytes. Sets all of the tile but the offsets of lines. enters[j] is bit j of a source line's
- * number, leaves[j] of a destination line's. */
+ * from units of 2^unit_log2 bytes. Sets all of the tile but the offsets of lines. enters[j] is bit j of a
+ * source line's number, leaves[j] of a destination line's. */
 typedef struct {
     int line_bytes, unit_log2, count;
     const ts_digit *src, *dst; /* [count] */
@@ -153,8 +153,8 @@ void ts_network_make(ts_tile *tile, const ts_network *network, ts_digit *enters,
 
 /* ---- Lines that are not whole (lines.c) ---- */
 
-/* Elements that a box names and that are not there: at the last step of loop `outer` those of loop `inner` from this
- * step on; 0: all are there. */
+/* Elements that a box names and that are not there: at the last step of loop `outer` those of loop `inner`
+ * from this step on; 0: all are there. */
 typedef struct {
     int64_t from;
     int outer, inner;
@@ -177,12 +177,12 @@ typedef struct {
     int width, count;       /* bits of an element; digits */
     const ts_digit *digits; /* [count] */
 } ts_line;
-/* Finds its digits: of loops of any extent, each padded to a power of two, whose elements lie in memory as they
- * do so padded, or closer; and where these leave gaps, of no loop (-1, -2, ..). */
+/* Finds its digits: of loops of any extent, each padded to a power of two, whose elements lie in memory as
+ * they do so padded, or closer; and where these leave gaps, of no loop (-1, -2, ..). */
 void ts_lines_find(const ts_line *line, ts_digit *digits);
 
-/* The position in the padded line and the offset in memory, in elements, of each element of a whole line, in the
- * order of memory. */
+/* The position in the padded line and the offset in memory, in elements, of each element of a whole line, in
+ * the order of memory. */
 typedef struct {
     int count;
     uint8_t positions[TS_LINE_BYTES], offsets[TS_LINE_BYTES];

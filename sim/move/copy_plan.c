@@ -153,8 +153,8 @@ static void fill_runs(const ts_copy_plan *copy, const uint8_t *src, uint8_t *dst
     }
 }
 
-/* A loop of one step, as for a tail, leaves the innermost place to the next: kernels take several steps of that at
- * once. Large transposes are a tenth faster with a copy than with the loops written in place. */
+/* A loop of one step, as for a tail, leaves the innermost place to the next: kernels take several steps of
+ * that at once. Large transposes are a tenth faster with a copy than with the loops written in place. */
 static void set_tile_loops(ts_copy_plan *copy) {
     int next = TS_TILE_LOOPS;
     if (copy->in_runs) { /* whose loops keep their places */

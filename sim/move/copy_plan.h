@@ -7,8 +7,8 @@
 
 enum { TS_SCRATCH_BYTES = 8192 };
 
-/* A loop around a kernel. Its steps are taken in segments of up to `most`, which the kernel loops over; where a tile
- * leaves a rest of the loop, the last is a tile that ends where the loop does. */
+/* A loop around a kernel. Its steps are taken in segments of up to `most`, which the kernel loops over; where
+ * a tile leaves a rest of the loop, the last is a tile that ends where the loop does. */
 typedef struct {
     int64_t count, src_bits, dst_bits, most;
     bool has_tail;
@@ -43,8 +43,8 @@ typedef struct {
     ts_copy_loop loops[TS_PLAN_MAX_LOOPS + 1];
     ts_kernel_loop inner[TS_TILE_LOOPS]; /* these, of a segment; bits if it fills */
     bool is_call;                        /* one call of the kernel is all: inner and tile.loops are set */
-    /* Elements that change: their lines are made in a scratch first, and narrow ones are stored from another.
-     */
+    /* Elements that change: their lines are made in a scratch first, and narrow ones are stored from
+     * another. */
     bool fills, joins;
     const ts_tile_kernels *kernels;
     ts_narrow narrow;
@@ -54,7 +54,8 @@ typedef struct {
 
 /* What moves a whole box, with its order; false where no kernel does so alone. */
 bool ts_copy_plan_match(ts_copy_plan *copy, const ts_copy_context *m, const ts_plan_box *box);
-/* For copy->m: the best kernel, and how many steps of each loop it takes; what it leaves of them is not moved. */
+/* For copy->m: the best kernel, and how many steps of each loop it takes; what it leaves of them is not
+ * moved. */
 bool ts_copy_plan_match_box(ts_copy_plan *copy, const ts_plan_box *box, int64_t *times);
 /* The same by tiles whose lines may continue runs. */
 bool ts_copy_plan_match_runs(ts_copy_plan *copy, const ts_plan_box *box, int64_t *times);
@@ -69,25 +70,28 @@ bool ts_copy_plan_match_narrow_run(ts_copy_plan *copy, const ts_plan_box *box, i
 /* Rows of the source that become columns of the destination (transpose.c): how many steps of each loop they
  * take. */
 bool ts_copy_plan_match_transpose(ts_copy_plan *copy, const ts_plan_box *box, int64_t *times);
-/* The same for rows that are shorter than a vector's lane; where kernels may not read behind the source, of bytes
- * alone, which are copied first. */
+/* The same for rows that are shorter than a vector's lane; where kernels may not read behind the source, of
+ * bytes alone, which are copied first. */
 bool ts_copy_plan_match_short_rows(ts_copy_plan *copy, const ts_plan_box *box, int64_t *times);
 /* What stores all of a box past the caches, as columns of rows. */
 bool ts_copy_plan_match_columns(ts_copy_plan *copy, const ts_copy_context *m, const ts_plan_box *box);
-/* The rows of a column that the box has all loops of: the last again, up to whole lines of elements of so many bits. */
+/* The rows of a column that the box has all loops of: the last again, up to whole lines of elements of so
+ * many bits. */
 void ts_copy_plan_list_rows(const ts_plan_box *box, int64_t width, ts_offsets *rows);
-/* Do the first so many rows lie so that the caches hold few of their lines at once, as those of large powers of two do? */
+/* Do the first so many rows lie so that the caches hold few of their lines at once, as those of large powers
+ * of two do? */
 bool ts_copy_plan_rows_collide(const ts_offsets *rows, int64_t count);
 /* Loops whose elements lie together on both sides make runs, and `times` says so; the bits of these. */
 int64_t ts_copy_plan_find_run(const ts_plan_box *box, int64_t width, int64_t *times);
 /* Are so many bits an element that kernels know? */
 bool ts_copy_plan_is_element(int64_t width);
-/* Loops that stay within a few lines (permute.c): of each side one behind the other, or apart, where these move so
- * many bytes a clock; 0: not at all. */
+/* Loops that stay within a few lines (permute.c): of each side one behind the other, or apart, where these
+ * move so many bytes a clock; 0: not at all. */
 bool ts_copy_plan_match_permute(ts_copy_plan *copy, const ts_plan_box *box, int apart, int64_t *times);
 /* The loops around a kernel that takes so many steps of each (copy_loops.c). */
 void ts_copy_plan_set_loops(ts_copy_plan *copy, const ts_plan_box *box, const int64_t *times);
-/* Do all loops around the kernel step by multiples of so many bits of the source, and by bytes of the destination? */
+/* Do all loops around the kernel step by multiples of so many bits of the source, and by bytes of the
+ * destination? */
 bool ts_copy_plan_steps_by(const ts_copy_plan *copy, const ts_plan_box *box, int64_t src_bits);
 /* Before it is run: is it one call? */
 void ts_copy_plan_set_call(ts_copy_plan *copy);
@@ -95,8 +99,9 @@ void ts_copy_plan_set_call(ts_copy_plan *copy);
 void ts_copy_plan_order(ts_copy_plan *copy, const ts_plan_box *box);
 /* From these addresses on: those of the first element; or all tiles that are listed. */
 void ts_copy_plan_run(ts_copy_plan *copy, int64_t src_bits, int64_t dst_bits);
-/* The box that its loops are those of, with others whose tiles and outermost loop are the same: all that lies within a
- * step of that by a list of tiles (lists.c), while the lines that they share are in the nearest cache. */
+/* The box that its loops are those of, with others whose tiles and outermost loop are the same: all that lies
+ * within a step of that by a list of tiles (lists.c), while the lines that they share are in the nearest
+ * cache. */
 void ts_copy_plan_run_box(ts_copy_plan *copy, const ts_plan_box *box);
 
 /* Do so, and keep it among the steps of the context, if it has any. */
@@ -107,11 +112,11 @@ void ts_copy_step_run(ts_copy_plan *copy, int64_t src_bits, int64_t dst_bits);
 bool ts_copy_is_tiny(const ts_copy_context *m, const ts_plan_box *box);
 /* Moves a box: the next of those with one context. */
 void ts_copy_plan_move(ts_copy_plan *copy, const ts_plan_box *box);
-/* Moves a box that it serves with one of the others that it does not extend to, where both are one but for a lack
- * (join.c); false: with none. taken: those before it was matched. */
+/* Moves a box that it serves with one of the others that it does not extend to, where both are one but for a
+ * lack (join.c); false: with none. taken: those before it was matched. */
 bool ts_copy_plan_move_joined(const ts_copy_plan *copy, const ts_plan_box *box, const bool *taken);
-/* Lets the kernel of tiles that pass the caches keep what lines leave of lines of memory (runs.c): for loops in their
- * order. False where it cannot. */
+/* Lets the kernel of tiles that pass the caches keep what lines leave of lines of memory (runs.c): for loops
+ * in their order. False where it cannot. */
 bool ts_copy_plan_go_in_runs(ts_copy_plan *copy);
 /* The tile's loops and runs are those of a call. */
 void ts_copy_plan_set_runs(ts_copy_plan *copy);
@@ -142,8 +147,8 @@ static inline int ts_copy_width(const ts_copy_side *side) {
 }
 /* May kernels read lines that end behind the source? */
 static inline bool ts_copy_reads_on(const ts_copy_context *m) { return m->behind_bytes >= TS_LINE_BYTES; }
-/* May so many lines that are not whole be read as if they were? Of a scratch they may, and those that have nothing are the
- * first again. */
+/* May so many lines that are not whole be read as if they were? Of a scratch they may, and those that have
+ * nothing are the first again. */
 static inline bool ts_copy_may_load_whole(const ts_copy_plan *copy, int lines) {
     bool whole = true;
     for (int i = 0; i < lines; i++)

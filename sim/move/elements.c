@@ -216,8 +216,8 @@ void ts_elements_list(const ts_copy_context *m, const ts_plan_box *box, ts_eleme
     find_follows(m, list);
 }
 
-/* Elements at listed offsets, or, on the side where they are not, one behind the other: number i at i * size bytes. Loops
- * of their own: what is asked for each element takes longer than to move it. */
+/* Elements at listed offsets, or, on the side where they are not, one behind the other: number i at i * size
+ * bytes. Loops of their own: what is asked for each element takes longer than to move it. */
 #define LISTED_COPY(type, from, to)                                                                          \
     for (int i = 0; i < count; i++) {                                                                        \
         const int64_t size = sizeof(type);                                                                   \

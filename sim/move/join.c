@@ -1,5 +1,5 @@
-/* Two boxes that are one but for the last steps of a loop, as tiles leave them of sizes that they do not divide: words that
- * hold four rows, and a last one that holds fewer. */
+/* Two boxes that are one but for the last steps of a loop, as tiles leave them of sizes that they do not
+ * divide: words that hold four rows, and a last one that holds fewer. */
 #include <string.h>
 
 #include "copy_plan.h"
@@ -17,7 +17,8 @@ static int find_own(const ts_plan_box *box, const ts_plan_box *other, int own[2]
     return count;
 }
 
-/* How many steps of a loop the other box has, by the only loop that it alone has, or by none; 0: it has others. */
+/* How many steps of a loop the other box has, by the only loop that it alone has, or by none; 0: it has
+ * others. */
 static int64_t steps_of(const ts_plan_loop *loop, const ts_plan_box *other, int count, const int own[2]) {
     if (count == 0) return 1;
     const ts_plan_loop *part = &other->loops[own[0]];

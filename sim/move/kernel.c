@@ -3,8 +3,8 @@
 
 #include "copy_plan.h"
 
-/* What part of a tile is there at least; bytes a clock of a permute as fast as tiles that mostly are, or hardly; what
- * all of a tile counts; stages of a network that may take fewer shuffles than a permute. */
+/* What part of a tile is there at least; bytes a clock of a permute as fast as tiles that mostly are, or
+ * hardly; what all of a tile counts; stages of a network that may take fewer shuffles than a permute. */
 enum {
     SHORT_LINE = 32,
     MOSTLY = 2,
@@ -318,15 +318,16 @@ static bool is_before_hardly(const ts_copy_context *m, int i) {
     return last && is_in_cache(m) && m->dst.element_bits >= 8;
 }
 
-/* Bytes a clock of a permute as fast as a tile of many lines of which such a part is there: these take a clock to load, one
- * in each stage, and two to store. 0 of other tiles. */
+/* Bytes a clock of a permute as fast as a tile of many lines of which such a part is there: these take a
+ * clock to load, one in each stage, and two to store. 0 of other tiles. */
 static int64_t like_masked(const ts_tile *tile, int64_t part) {
     if (part * MOSTLY < WHOLE || tile->stages < MANY_STAGES) return 0;
     int64_t clocks = tile->stages + 3, bytes = part * TS_LINE_BYTES / WHOLE;
     return (bytes + clocks - 1) / clocks;
 }
 
-/* By a permute that is as fast as tiles that are mostly there; where a network takes fewer shuffles, by that. */
+/* By a permute that is as fast as tiles that are mostly there; where a network takes fewer shuffles, by
+ * that. */
 static bool match_permute(ts_copy_plan *copy, const ts_plan_box *box, int64_t *times) {
     const ts_tile_kernels *kernels = copy->m->kernels->tiles[0];
     int64_t own[TS_PLAN_MAX_LOOPS];

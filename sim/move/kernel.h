@@ -54,24 +54,25 @@ typedef struct {
     int64_t src, dst; /* bytes */
 } ts_tile_place;
 
-/* Chunks of `even` offsets that are `step` bytes apart, each beginning at so many bytes: one of all, of rows also
- * several of a multiple of the elements in 16 bytes; or every offset is a chunk. */
+/* Chunks of `even` offsets that are `step` bytes apart, each beginning at so many bytes: one of all, of rows
+ * also several of a multiple of the elements in 16 bytes; or every offset is a chunk. */
 typedef struct {
     int count, even;
     int64_t step, chunk[TS_TRANSPOSED];
 } ts_offsets;
 
-/* A permute of up to so many lines on both sides, each at an offset of its own: byte i of a line of the destination
- * comes from one of the pairs of lines of the source, as the byte of it that from[line][pair][i] says where it has the
- * bit. Of words of 4 bytes, the first byte of each says so in words, and the last has the bit. */
+/* A permute of up to so many lines on both sides, each at an offset of its own: byte i of a line of the
+ * destination comes from one of the pairs of lines of the source, as the byte of it that from[line][pair][i]
+ * says where it has the bit. Of words of 4 bytes, the first byte of each says so in words, and the last has
+ * the bit. */
 typedef struct {
     int lines; /* of the destination */
     _Alignas(TS_LINE_BYTES) uint8_t from[TS_PERMUTE_LINES][TS_PERMUTE_LINES / 2][TS_LINE_BYTES];
 } ts_permute;
 enum { TS_PERMUTE_TAKES = 0x80, TS_PERMUTE_WORD = 4 };
 
-/* Lines that continue runs of the destination, which need not be aligned: the last loop does, by a line, and others may.
- * What they leave of lines of memory is kept, a line for each run that is begun and not ended. */
+/* Lines that continue runs of the destination, which need not be aligned: the last loop does, by a line, and
+ * others may. What they leave of lines of memory is kept, a line for each run that is begun and not ended. */
 typedef struct {
     int64_t bytes, lacks;         /* of a run; so many fewer than its lines have */
     int64_t next;                 /* bytes from a run to that which begins when it has ended; 0: none does */
@@ -99,10 +100,10 @@ typedef struct {
     ts_kernel_loop loops[TS_TILE_LOOPS]; /* outermost first */
     ts_tile_runs runs;                   /* where its lines continue some */
     /* Of a transpose, in place of lines: where rows lie in the source, and columns in the destination;
-     * elements of a row lie together in the source, those of a column in the destination. A row has at least 16
-     * bytes, a column a line's; or 16, where a row has a line's; or, where the kernels mask columns, the rows that
-     * a line has more are the last again, by the table. packs: rows are copied first, or
-     * `spread`: read by few loads of several lanes, as caches do not hold lines of many. */
+     * elements of a row lie together in the source, those of a column in the destination. A row has at least
+     * 16 bytes, a column a line's; or 16, where a row has a line's; or, where the kernels mask columns, the
+     * rows that a line has more are the last again, by the table. packs: rows are copied first, or `spread`:
+     * read by few loads of several lanes, as caches do not hold lines of many. */
     ts_offsets rows, columns;
     int strip_bytes; /* of a row that are moved together: of few columns, where caches do not hold lines of many */
     bool spread;
@@ -117,8 +118,8 @@ typedef void ts_tile_function(const ts_tile *tile, uint8_t *dst, const uint8_t *
 /* By lines of the source less 1, then those of the destination less 1 where both are few, else the last. */
 typedef ts_tile_function *const ts_permutes[TS_PERMUTE_LINES][TS_PERMUTE_FEW + 1];
 
-/* The columns of a transpose, of at least a line of each row, are parts of runs of the destination: of so many bytes. A part
- * that begins a run and does not end it has a line at least. */
+/* The columns of a transpose, of at least a line of each row, are parts of runs of the destination: of so
+ * many bytes. A part that begins a run and does not end it has a line at least. */
 typedef struct {
     int bytes;
     bool begins, ends; /* the runs */
@@ -127,18 +128,20 @@ typedef struct {
 typedef void ts_columns_function(const ts_tile *tile, uint8_t *dst, const uint8_t *src,
                                  const ts_column_runs *runs);
 
-/* A stream while it grows: what it has of its next line of memory, of which the first bytes are not its own. */
+/* A stream while it grows: what it has of its next line of memory, of which the first bytes are not its
+ * own. */
 typedef struct {
     _Alignas(TS_LINE_BYTES) uint8_t kept[TS_LINE_BYTES];
     uint8_t *line;
     int first, fill; /* bytes: that are not its own; with these, those that it has */
 } ts_stream;
-/* So many columns of a transpose that follow each other there: each of a tile's rows, which are listed, and of runs.bytes. */
+/* So many columns of a transpose that follow each other there: each of a tile's rows, which are listed, and
+ * of runs.bytes. */
 typedef void ts_adjoin_function(const ts_tile *tile, const uint8_t *src, int64_t count, ts_stream *stream);
 enum { TS_ADJOIN_VECTORS = 2 };
 typedef struct {
-    /* By lines that a column needs, less 1, and by log2 of an element's bytes; NULL: there is none. Of each row they take a
-     * line at least. */
+    /* By lines that a column needs, less 1, and by log2 of an element's bytes; NULL: there is none. Of each
+     * row they take a line at least. */
     ts_adjoin_function *by_vectors[TS_ADJOIN_VECTORS][TS_TRANSPOSES];
     ts_adjoin_function *of_runs;          /* of line_bytes, in place of elements */
     void (*end)(const ts_stream *stream); /* stores the last line */

@@ -77,7 +77,8 @@ INLINE void arrange_tiles(const kind k, int all, const ts_tile *tile, const unpa
     if (k.stages == 0 && k.masks && tile->packs) arrange_all(tile->pack, all, v);
 }
 
-/* Where tile n of some comes from, and goes to: those of the last loop from these addresses on, or these of its list. */
+/* Where tile n of some comes from, and goes to: those of the last loop from these addresses on, or these of
+ * its list. */
 INLINE const uint8_t *src_of(const kind k, const ts_tile_place *at, int n, const ts_tile *tile,
                              const uint8_t *src) {
     return src + (k.listed ? at[n].src : n * tile->loops[3].src_step);
@@ -242,7 +243,8 @@ INLINE wide unpack_lanes(int granule, bool high, wide a, wide b) {
     return high ? _mm512_unpackhi_epi64(a, b) : _mm512_unpacklo_epi64(a, b);
 }
 
-/* Byte p of a half, where elements of `unit` bytes take turns and the lanes in the middle have changed places. */
+/* Byte p of a half, where elements of `unit` bytes take turns and the lanes in the middle have changed
+ * places. */
 #define MIX(unit, half, p)                                                                                   \
     ((((p)&15) / (unit)&1) << 6 | ((p)&16) << 1 | ((p)&32) >> 1 | (half) << 3 |                              \
      ((p)&15) / (2 * (unit)) * (unit) | (p) % (unit)),

@@ -1,5 +1,5 @@
-/* What the kernels with lines of 64 bytes share: what they are compiled for, the network of a tile, and parts of lines.
- */
+/* What the kernels with lines of 64 bytes share: what they are compiled for, the network of a tile, and parts
+ * of lines. */
 #ifndef TILESIM_MOVE_KERNEL_AVX512_H
 #define TILESIM_MOVE_KERNEL_AVX512_H
 
@@ -18,8 +18,8 @@ static const uint8_t numbers[2 * TS_LINE_BYTES] = {THIRTY_TWO(0), THIRTY_TWO(32)
 #undef THIRTY_TWO
 #undef EIGHT
 
-/* Which of the 2^n units of the pair (a, b) comes to unit p of the half, when granules of 2^g units take turns:
- * of p's bits, bit g chooses a or b, those above it move down by one, and the half is the highest. */
+/* Which of the 2^n units of the pair (a, b) comes to unit p of the half, when granules of 2^g units take
+ * turns: of p's bits, bit g chooses a or b, those above it move down by one, and the half is the highest. */
 #define INDEX(n, g, half, p)                                                                                 \
     (((p) & ((1 << (g)) - 1)) | (p) >> ((g) + 1) << (g) | (half) << ((n)-1) | ((p) >> (g)&1) << (n)),
 #define INDEX_4(n, g, half, p)                                                                               \

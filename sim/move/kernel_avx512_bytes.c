@@ -1,6 +1,6 @@
-/* Tiles of 16 lines of bytes, for hosts with AVX-512 and its byte permutes (VBMI). Unpacks within lanes of 16 bytes take
- * one shuffle each, those of whole lines two: so the digits that leave a line are brought into its lanes first, and
- * at last those that entered to where they belong. */
+/* Tiles of 16 lines of bytes, for hosts with AVX-512 and its byte permutes (VBMI). Unpacks within lanes of 16
+ * bytes take one shuffle each, those of whole lines two: so the digits that leave a line are brought into its
+ * lanes first, and at last those that entered to where they belong. */
 #include "kernel.h"
 
 #ifdef TS_KERNELS_X86
@@ -56,7 +56,8 @@ INLINE void transpose_halves(wide *v) {
     }
 }
 
-/* Even and odd lines apart, as of two bytes; then in two of these bytes change places, which is no shuffle. */
+/* Even and odd lines apart, as of two bytes; then in two of these bytes change places, which is no
+ * shuffle. */
 INLINE void transpose_bytes(wide *v) {
     const __mmask64 odd_bytes = 0xaaaaaaaaaaaaaaaa;
     wide even[HALF], odd[HALF];

@@ -1,6 +1,7 @@
-/* Tiles of two lines of bytes or of pairs of them, for hosts with AVX-512 and its byte permutes (VBMI). Where a line of
- * one side is made of half of each line of the other, halves are loaded or stored and one permute of a line does the
- * rest. A network's stage takes a permute of two lines for each, which is two shuffles: hosts make one a clock. */
+/* Tiles of two lines of bytes or of pairs of them, for hosts with AVX-512 and its byte permutes (VBMI). Where
+ * a line of one side is made of half of each line of the other, halves are loaded or stored and one permute
+ * of a line does the rest. A network's stage takes a permute of two lines for each, which is two shuffles:
+ * hosts make one a clock. */
 #include "kernel.h"
 
 #ifdef TS_KERNELS_X86

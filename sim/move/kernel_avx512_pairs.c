@@ -1,5 +1,5 @@
-/* Rows of f32, and the bf16 of two of them, interleaved, for hosts with AVX-512: within the caches, where the order of
- * loads and stores counts, and what is computed between them. */
+/* Rows of f32, and the bf16 of two of them, interleaved, for hosts with AVX-512: within the caches, where the
+ * order of loads and stores counts, and what is computed between them. */
 #include "kernel.h"
 
 #ifdef TS_KERNELS_X86

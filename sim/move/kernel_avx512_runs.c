@@ -1,7 +1,7 @@
-/* Tiles whose lines continue runs that begin anywhere in a line of memory, stored past the caches, for hosts with AVX-512
- * and its byte permutes (VBMI): what a line of a tile leaves of a line of memory is kept until the next of its run comes.
- * By way of a scratch the same takes twice as long: a core stores in order, so that stores to the scratch wait for those
- * that pass the caches, and loads wait for both. */
+/* Tiles whose lines continue runs that begin anywhere in a line of memory, stored past the caches, for hosts
+ * with AVX-512 and its byte permutes (VBMI): what a line of a tile leaves of a line of memory is kept until
+ * the next of its run comes. By way of a scratch the same takes twice as long: a core stores in order, so
+ * that stores to the scratch wait for those that pass the caches, and loads wait for both. */
 #include "kernel.h"
 
 #ifdef TS_KERNELS_X86
@@ -85,7 +85,8 @@ INLINE void prefetch_rest(const kind k, const call *c, const steps *s) {
             __builtin_prefetch(s->src + n * loop.src_step + c->tile->src_line[i] + LINE - 1, 0, 3);
 }
 
-/* Steps of the last loop, which continues the runs: as many at once as there are, up to what registers hold. */
+/* Steps of the last loop, which continues the runs: as many at once as there are, up to what registers
+ * hold. */
 INLINE void move_row(const kind k, const call *c, steps s) {
     const ts_kernel_loop loop = c->tile->loops[3];
     prefetch_rest(k, c, &s);
@@ -102,8 +103,8 @@ INLINE void move_row(const kind k, const call *c, steps s) {
     }
 }
 
-/* What is not needed of the last tile need not be there: it is the line with the first byte. The network tells which line
- * each byte comes from. */
+/* What is not needed of the last tile need not be there: it is the line with the first byte. The network
+ * tells which line each byte comes from. */
 INLINE void find_last(const kind k, const ts_tile *tile, call *c) {
     const int lines = 1 << k.stages;
     const uint64_t there = first_bytes((tile->runs.bytes - 1) % LINE + 1);
@@ -118,7 +119,8 @@ INLINE void find_last(const kind k, const ts_tile *tile, call *c) {
     }
 }
 
-/* Where the runs that begin here end, and where the next begin: stores to these are the only ones that wait for lines. */
+/* Where the runs that begin here end, and where the next begin: stores to these are the only ones that wait
+ * for lines. */
 INLINE void prefetch_ends(const kind k, const ts_tile *tile, uint8_t *dst) {
     UNROLL for (int i = 0; i < 1 << k.stages; i++) {
         uint8_t *p = dst + tile->dst_line[i];

@@ -25,9 +25,9 @@ typedef enum { NO_PREFETCH, PREFETCH_AHEAD } prefetching;
 /* What of lines that are not whole is masked: a mask that comes from memory takes longer than the load. */
 typedef enum { MASKS_NONE, MASKS_STORES, MASKS_BOTH } masking;
 
-/* Are the lines of stores that come soon asked for, within the caches? Stores reach a cache in their order: between those
- * that find their line there, each that has to wait for one holds up all behind it. Measured: a fifth to two fifths of the
- * time gained on an Intel core, a tenth lost on AMD's Zen 5. */
+/* Are the lines of stores that come soon asked for, within the caches? Stores reach a cache in their order:
+ * between those that find their line there, each that has to wait for one holds up all behind it. Measured: a
+ * fifth to two fifths of the time gained on an Intel core, a tenth lost on AMD's Zen 5. */
 #ifdef TS_KERNELS_X86
 #define ASKS_FOR_STORES __builtin_cpu_is("intel")
 #else
@@ -39,8 +39,8 @@ INLINE void prefetch_stored(const uint8_t *p, int64_t bytes) {
     __builtin_prefetch(p + bytes - 1, 1, 3);
 }
 
-/* Does `move` for each row of the tiles of the last loop: it goes from `from` to `to`. Between short rows, products would
- * take as long as what moves. */
+/* Does `move` for each row of the tiles of the last loop: it goes from `from` to `to`. Between short rows,
+ * products would take as long as what moves. */
 #define EACH_ROW(loops, dst, src, move)                                                                      \
     do {                                                                                                     \
         const ts_kernel_loop outer_x = (loops)[0], outer_y = (loops)[1], outer_z = (loops)[2];               \

@@ -42,8 +42,8 @@ static void list_tiles(ts_copy_plan *copy, int first, int64_t src_bits, int64_t 
     copy->tile.listed += (int)used;
 }
 
-/* Is its own list better than loops? Hosts do not foresee the ends of short ones, which costs as much as to move few
- * lines; a tail would read and write lines of its neighbours when the cache has lost them. */
+/* Is its own list better than loops? Hosts do not foresee the ends of short ones, which costs as much as to
+ * move few lines; a tail would read and write lines of its neighbours when the cache has lost them. */
 static bool is_better_listed(const ts_copy_plan *copy, int first) {
     for (int i = first; i < copy->loop_count; i++)
         if (copy->loops[i].has_tail) return true;
@@ -51,8 +51,8 @@ static bool is_better_listed(const ts_copy_plan *copy, int first) {
            copy->loops[copy->loop_count - 1].count < FEW_STEPS;
 }
 
-/* The first box from number i on of whose tiles none is left, and whose outermost loop is the same where the list is of
- * a step of that; the count of all where there is none. */
+/* The first box from number i on of whose tiles none is left, and whose outermost loop is the same where the
+ * list is of a step of that; the count of all where there is none. */
 static int find_alike(const ts_copy_plan *copy, const ts_plan_box *box, int first, int i) {
     const ts_box_list *list = copy->others;
     int64_t times[TS_PLAN_MAX_LOOPS];

@@ -17,8 +17,8 @@ enum { TS_KERNELS_PORTABLE, TS_KERNELS_AVX2, TS_KERNELS_AVX512, TS_KERNELS_COUNT
 const ts_kernels *ts_kernels_get(int version); /* NULL where this host cannot run them */
 const ts_kernels *ts_kernels_best(void);       /* what ts_dma_move takes */
 const char *ts_kernels_name(int version);      /* "avx2" */
-/* Copies of bytes, the memories apart, with stores that pass the caches; false where the kernels have none.
- */
+/* Copies of bytes, the memories apart, with stores that pass the caches; false where the kernels have
+ * none. */
 bool ts_kernels_stream_copy(const ts_kernels *kernels, void *dst, const void *src, int64_t bytes);
 
 typedef enum {
@@ -35,8 +35,8 @@ typedef struct {
     int64_t alike; /* so many such moves come in a row, between other memories; 0 and 1: this one alone */
 } ts_move_options;
 
-/* A move that is prepared once, with its plan, and done many times: what does not depend on the addresses, which
- * kernels move what, is found when it is first done. */
+/* A move that is prepared once, with its plan, and done many times: what does not depend on the addresses,
+ * which kernels move what, is found when it is first done. */
 typedef struct ts_prepared_move ts_prepared_move;
 typedef struct {
     ts_space *space;
@@ -44,8 +44,8 @@ typedef struct {
 } ts_move_end;
 /* The plan must outlive it. */
 ts_prepared_move *ts_move_prepare(ts_arena *arena, const ts_plan *plan, const ts_move_options *options);
-/* Finds that at once, for ends as these, whose bytes are not touched: ts_move_execute between others that are as large
- * puts nothing into the arena then. Refused is what it would refuse. */
+/* Finds that at once, for ends as these, whose bytes are not touched: ts_move_execute between others that are
+ * as large puts nothing into the arena then. Refused is what it would refuse. */
 bool ts_move_make_ready(ts_error *err, ts_prepared_move *move, ts_move_end src, ts_move_end dst);
 /* By one thread at a time. */
 bool ts_move_execute(ts_error *err, ts_prepared_move *move, ts_move_end src, ts_move_end dst);

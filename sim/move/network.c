@@ -45,7 +45,8 @@ static bool in_order(const int *positions, int count) {
     return true;
 }
 
-/* Byte p of a line whose digit i is the source's digit positions[i] comes from byte order[p]; does any move? */
+/* Byte p of a line whose digit i is the source's digit positions[i] comes from byte order[p]; does any
+ * move? */
 static bool fill_order(uint8_t *order, int unit_log2, int count, const int *positions) {
     for (int p = 0; p < 1 << unit_log2; p++) order[p] = (uint8_t)p;
     for (int i = 0; i < count; i++) {
@@ -73,8 +74,8 @@ static void arrange_lanes(ts_tile *tile, int unit_log2, int count, const int *po
     tile->orders_again = fill_order(tile->order_again, unit_log2, low, second);
 }
 
-/* The source line's digits when it has been arranged: what stays, in the destination's order, below what leaves. The
- * top digit of two lanes is apart. */
+/* The source line's digits when it has been arranged: what stays, in the destination's order, below what
+ * leaves. The top digit of two lanes is apart. */
 typedef struct {
     int positions[TS_TILE_STAGES], used;
     bool has_lanes;

@@ -26,8 +26,8 @@ static int by_count(const void *left, const void *right) {
     return a < b ? -1 : a > b;
 }
 
-/* Would the loops around those that a kernel of runs has itself call it so often, for so little, that this takes longer than to
- * move them in another order? */
+/* Would the loops around those that a kernel of runs has itself call it so often, for so little, that this
+ * takes longer than to move them in another order? */
 static bool calls_often(const ts_copy_plan *copy) {
     if (copy->tile_function) return false;
     int64_t calls = 1, bytes = copy->run_bytes;
@@ -36,9 +36,9 @@ static bool calls_often(const ts_copy_plan *copy) {
     return calls > MANY_CALLS && bytes < LITTLE_BYTES;
 }
 
-/* Runs in caches, not longer than a line, that follow each other in the destination, of which each lies in another line of
- * the source: more of them than it has lines at hand. Those that follow each other in the source are then innermost, if
- * they are fewer. */
+/* Runs in caches, not longer than a line, that follow each other in the destination, of which each lies in
+ * another line of the source: more of them than it has lines at hand. Those that follow each other in the
+ * source are then innermost, if they are fewer. */
 static void read_in_order(ts_copy_plan *copy) {
     if (copy->tile_function || copy->m->streams || copy->loop_count < RUN_LOOPS ||
         copy->run_bytes > TS_CACHE_LINE_BYTES)
@@ -70,8 +70,8 @@ static bool is_aligned(const ts_copy_plan *copy, const ts_plan_box *box) {
     return all % TS_CACHE_LINE_BYTES == 0;
 }
 
-/* Is every store that passes the caches one of an aligned line, with the rest of its 64 bytes close behind?
- */
+/* Is every store that passes the caches one of an aligned line, with the rest of its 64 bytes close
+ * behind? */
 static bool can_stream(const ts_copy_plan *copy, bool continues) {
     const ts_tile *tile = &copy->tile;
     if (copy->joins) return false;
@@ -92,8 +92,8 @@ static bool give(ts_copy_plan *copy, int *slot, int loop, int64_t most) {
     return true;
 }
 
-/* How far ahead of what is read the next of it lies: of long rows more of the same, of short ones other rows.
- */
+/* How far ahead of what is read the next of it lies: of long rows more of the same, of short ones other
+ * rows. */
 static int64_t find_ahead(const ts_copy_plan *copy) {
     const int64_t narrows = ts_max(ts_copy_width(&copy->m->src) / ts_copy_width(&copy->m->dst), 1);
     int64_t row = 0, ahead = narrows * AHEAD_BYTES;
@@ -124,8 +124,9 @@ static inner inner_of(const ts_copy_plan *copy) {
                    .is_short = copy->tile.line_bytes < TS_CACHE_LINE_BYTES};
 }
 
-/* The loop that continues the lines it writes, so that whole lines of memory are written at once: all of it where it
- * goes on in the source too, else bands. Is there one? `outermost` is it if the kernel gets bands of a stream. */
+/* The loop that continues the lines it writes, so that whole lines of memory are written at once: all of it
+ * where it goes on in the source too, else bands. Is there one? `outermost` is it if the kernel gets bands of
+ * a stream. */
 static bool give_written(ts_copy_plan *copy, inner *in, int *outermost) {
     const ts_copy_context *m = copy->m;
     if (in->lines < 2 || !(in->is_short || m->streams)) return false;
@@ -159,8 +160,8 @@ static void give_loops(ts_copy_plan *copy, bool aligned) {
     for (int i = copy->loop_count - 1; i > outermost; i--) give(copy, &in.slot, i, INT64_MAX);
 }
 
-/* Orders the loops of a copy, and gives the innermost to the kernel. What is larger than the caches is read in the
- * order of the source; within a cache that of the destination, which the plan has, is as good. */
+/* Orders the loops of a copy, and gives the innermost to the kernel. What is larger than the caches is read
+ * in the order of the source; within a cache that of the destination, which the plan has, is as good. */
 void ts_copy_plan_order(ts_copy_plan *copy, const ts_plan_box *box) {
     const ts_copy_context *m = copy->m;
     const bool passes = copy->tile_function && m->streams, aligned = passes && is_aligned(copy, box);

@@ -1,5 +1,5 @@
-/* Do the two sides of a plan keep apart although their ranges of bytes overlap, as columns of one array do?
- */
+/* Do the two sides of a plan keep apart although their ranges of bytes overlap, as columns of one array
+ * do? */
 #include "overlap.h"
 
 #include <stdlib.h>

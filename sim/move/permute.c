@@ -19,8 +19,8 @@ enum {
     BYTES_A_CLOCK = 6   /* what is as fast as other kernels */
 };
 
-/* The lines of one side in which the steps of the loops lie that are taken: those of short steps make a span, which
- * the others repeat. */
+/* The lines of one side in which the steps of the loops lie that are taken: those of short steps make a span,
+ * which the others repeat. */
 typedef struct {
     ts_side side;
     int order[MOST_LOOPS];            /* the loops, the shortest steps first */
@@ -79,7 +79,8 @@ static int64_t bound(const choice *c, ts_side side, int loop, int64_t lines) {
     return steps > lines ? steps : lines;
 }
 
-/* As many steps as fit: of few in pieces of about one size, of many a power of two, so that lines are whole. */
+/* As many steps as fit: of few in pieces of about one size, of many a power of two, so that lines are
+ * whole. */
 static void take(choice *c, int loop) {
     int64_t extent = c->box->loops[loop].extent, least = 1, most = bound(c, TS_SRC, loop, c->most_sources);
     most = ts_min(extent, ts_min(most, bound(c, TS_DST, loop, TS_PERMUTE_LINES)));
@@ -225,8 +226,8 @@ static int64_t clocks_of(const choice *c) {
     return sources + lines * (c->step == 1 ? sources + pairs : 2 * pairs);
 }
 
-/* How many PARTS of a byte it moves a clock; 0 where it is no more than a run. Pieces that overlap move some bytes
- * again. */
+/* How many PARTS of a byte it moves a clock; 0 where it is no more than a run. Pieces that overlap move some
+ * bytes again. */
 static int64_t rate_of(const choice *c) {
     int64_t bytes = c->unit, pieces = 1, loops = 0;
     for (int i = 0; i < c->count; i++) {

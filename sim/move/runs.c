@@ -6,8 +6,8 @@
 
 #include "base/number.h"
 
-/* Shorter runs are mostly ends. A kernel that goes to another of many runs with each short piece, and to other pages, is
- * slower than a scratch. */
+/* Shorter runs are mostly ends. A kernel that goes to another of many runs with each short piece, and to
+ * other pages, is slower than a scratch. */
 enum { LEAST_RUN = 256, MANY_RUNS = 8, SHORT_PIECE = 256, NEAR_BYTES = 64 << 10 };
 
 /* The loop around number `inner` whose steps are so many bits; -1. */
@@ -17,8 +17,8 @@ static int find_along(const ts_copy_plan *copy, int inner, int64_t bits) {
     return -1;
 }
 
-/* Finds the loops that continue runs, each around the one before; first: the number of that which is the kernel's first.
- * False where none is the last. */
+/* Finds the loops that continue runs, each around the one before; first: the number of that which is the
+ * kernel's first. False where none is the last. */
 static bool find_loops(ts_copy_plan *copy, int first) {
     ts_tile_runs *runs = &copy->tile.runs;
     int64_t bits = 8 * copy->tile.line_bytes;

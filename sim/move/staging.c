@@ -1,7 +1,7 @@
 /* Boxes of large tensors whose kernel would store pieces of cache lines: a block of the box after the other
  * is made in a scratch within the nearest cache, where the lines lie as in the destination, and stored from
- * there past the caches, line by line; columns of transposes without a scratch. What a block leaves of a line is
- * carried to the block that continues it. */
+ * there past the caches, line by line; columns of transposes without a scratch. What a block leaves of a line
+ * is carried to the block that continues it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,8 +126,8 @@ static void set_order(stage *s) {
     }
 }
 
-/* Runs lie in lines of their own, at the offsets in them that they have in the destination. How many bytes the
- * scratch needs. */
+/* Runs lie in lines of their own, at the offsets in them that they have in the destination. How many bytes
+ * the scratch needs. */
 static int64_t set_pitches(stage *s, int64_t run_bytes) {
     int64_t next = run_bytes + TS_CACHE_LINE_BYTES;
     s->row = -1;
@@ -367,8 +367,8 @@ static void begin_stage(stage *s, const ts_copy_context *m, const ts_plan_box *b
     qsort(s->box.loops, (size_t)box->loop_count, sizeof s->box.loops[0], by_destination);
 }
 
-/* False where kernels do not take the first block as rows and columns. Columns may follow each other, and are runs for
- * themselves. */
+/* False where kernels do not take the first block as rows and columns. Columns may follow each other, and are
+ * runs for themselves. */
 static bool cut_columns(stage *s) {
     static const int64_t first[TS_PLAN_MAX_LOOPS];
     const int count = s->box.loop_count;

@@ -18,8 +18,8 @@ enum {
     FEW_WAYS = 8
 };
 
-/* The loops whose elements lie together on one side, and how many elements these are, with those of other boxes that
- * continue them. */
+/* The loops whose elements lie together on one side, and how many elements these are, with those of other
+ * boxes that continue them. */
 typedef struct {
     ts_side side, other;
     int64_t count, next_bits; /* next_bits: the step that would continue them; 0: nothing does */
@@ -42,8 +42,8 @@ int64_t ts_copy_plan_find_run(const ts_plan_box *box, int64_t width, int64_t *ti
 
 bool ts_copy_plan_is_element(int64_t width) { return (width & (width - 1)) == 0 && width <= 8 * MOST_BYTES; }
 
-/* Loops whose elements lie together on both sides make larger elements, and `times` says so; the bits of these, or 0 where
- * they are of another size than kernels know. */
+/* Loops whose elements lie together on both sides make larger elements, and `times` says so; the bits of
+ * these, or 0 where they are of another size than kernels know. */
 static int64_t find_width(const ts_plan_box *box, int64_t width, int64_t *times) {
     const int64_t run = ts_copy_plan_find_run(box, width, times);
     return run == width || ts_copy_plan_is_element(run) ? run : 0;
@@ -79,8 +79,8 @@ static bool is_of_side(const side *s, int loop) {
     return false;
 }
 
-/* Marks the loops of another box that are not the first one's (times: 1; the others 2), but for those of the side;
- * false where it lacks one. */
+/* Marks the loops of another box that are not the first one's (times: 1; the others 2), but for those of the
+ * side; false where it lacks one. */
 static bool find_own(const ts_plan_box *box, const side *s, const ts_plan_box *other, int64_t *times) {
     bool used[TS_PLAN_MAX_LOOPS] = {false};
     int shared = 0;
@@ -104,7 +104,8 @@ static bool steps_by_bytes(const ts_plan_box *box) {
     return true;
 }
 
-/* The part of a side that another box has, its loops otherwise alike; false where it does not continue the side. */
+/* The part of a side that another box has, its loops otherwise alike; false where it does not continue the
+ * side. */
 static bool find_part(const ts_plan_box *box, const side *s, int64_t width, const ts_plan_box *other,
                       side *part, int64_t *times) {
     int64_t start = ts_plan_start_bits(box, s->side) + s->count * width, elements = 1;
@@ -276,8 +277,8 @@ count_in_first_line(const ts_offsets *offsets, int count, int before) {
     return same;
 }
 
-/* Do more than `few` lines, of so many rows or columns, lie so that the caches hold few of them at once, as those of
- * large powers of two do? */
+/* Do more than `few` lines, of so many rows or columns, lie so that the caches hold few of them at once, as
+ * those of large powers of two do? */
 static bool are_colliding(const ts_offsets *offsets, int64_t count, int few, int before) {
     uint64_t lines[FEW_WAYS + 1];
     int same = 0, most = count < offsets->count ? (int)count : offsets->count;
@@ -318,8 +319,9 @@ static bool are_lines(const ts_plan_box *box, const side *columns) {
     return continues && (columns->count & (columns->count - 1)) == 0;
 }
 
-/* Do short columns lie close to each other in the destination, so that its lines are mostly made of them? Then they are
- * better moved as lines, but for those of several boxes, which would make each line several times. */
+/* Do short columns lie close to each other in the destination, so that its lines are mostly made of them?
+ * Then they are better moved as lines, but for those of several boxes, which would make each line several
+ * times. */
 static bool are_close(const ts_plan_box *box, const side *columns, int64_t column_bytes) {
     if (column_bytes > SHORT_COLUMN_BYTES) return false;
     for (int i = 0; i < columns->loop_count; i++) {

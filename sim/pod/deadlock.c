@@ -1,8 +1,9 @@
 /* Deadlocks of a mesh: who waits for whom.
  *
- * A core waits for a semaphore. The same core of another device could signal it if an instruction of the program, with
- * the scalars that it has now, names this semaphore here. One at a barrier waits for a core of its chip that is not.
- * Who waits for one that could, and so on, comes to a core again: that is the cycle that is told. */
+ * A core waits for a semaphore. The same core of another device could signal it if an instruction of the
+ * program, with the scalars that it has now, names this semaphore here. One at a barrier waits for a core of
+ * its chip that is not. Who waits for one that could, and so on, comes to a core again: that is the cycle
+ * that is told. */
 #include "deadlock.h"
 
 #include "base/text.h"
@@ -85,7 +86,8 @@ static waiting look(const ts_pod *pod, int64_t place) {
     return w;
 }
 
-/* The first core of the cycle that one comes to from the first that waits; that one, where there is no cycle. */
+/* The first core of the cycle that one comes to from the first that waits; that one, where there is no
+ * cycle. */
 static int64_t find_cycle(const ts_pod *pod, ts_arena *scratch) {
     int64_t count = pod->device_count * cores_of(pod), first = 0;
     bool *seen = TS_NEW_ARRAY(scratch, bool, count);

@@ -1,11 +1,12 @@
 /* The links of a chip to its neighbours, as queues.
  *
- * A message goes in chunks, each along the route of ts_mesh_next_on_route. A chunk's head is at the next chip a hop after
- * its first byte left, and goes on at once where the link is free (virtual cut-through: Kermani and Kleinrock, "Virtual
- * cut-through", 1979); the link is taken for ts_mesh_link_ps of its bytes. A chunk of a message is offered when the
- * one before has left, so messages share a link. A message is whole flits, and what a chip sends itself enters its links
- * at most at the rate of ici.injection: a chunk begins late enough to have come in when its end is due. Queues have no bound: rings cannot deadlock. A link's state
- * belongs to the chip that sends on it, so chips need nothing of each other for the length of a hop. */
+ * A message goes in chunks, each along the route of ts_mesh_next_on_route. A chunk's head is at the next chip
+ * a hop after its first byte left, and goes on at once where the link is free (virtual cut-through: Kermani
+ * and Kleinrock, "Virtual cut-through", 1979); the link is taken for ts_mesh_link_ps of its bytes. A chunk of
+ * a message is offered when the one before has left, so messages share a link. A message is whole flits, and
+ * what a chip sends itself enters its links at most at the rate of ici.injection: a chunk begins late enough
+ * to have come in when its end is due. Queues have no bound: rings cannot deadlock. A link's state belongs to
+ * the chip that sends on it, so chips need nothing of each other for the length of a hop. */
 #ifndef TILESIM_POD_LINK_H
 #define TILESIM_POD_LINK_H
 

@@ -23,8 +23,8 @@ static int64_t ps_of(const ts_pod *pod, int64_t cycle) {
 
 /* ---- A chip's links ---- */
 
-/* A device's first transfer over links launches the program's collectives, once, as those of a mesh are priced. Signals and
- * what stays on the chip do not wait for it. */
+/* A device's first transfer over links launches the program's collectives, once, as those of a mesh are
+ * priced. Signals and what stays on the chip do not wait for it. */
 static int64_t launch(pod_device *device, const ts_chip_message *message, int64_t ps) {
     const ts_mesh *mesh = device->node->pod->request.mesh;
     if (message->transfer < 0 ||
@@ -79,8 +79,8 @@ static int64_t unseen_until(const pod_node *node, const pod_device *device) {
     return until == INT64_MAX ? until : cycle_at(pod, ps_of(pod, until) + node->links.inside_ps);
 }
 
-/* Its devices, as far as they may go, each only to what those before it have sent; `again`: not all came so far, or one
- * sent something or read it out. */
+/* Its devices, as far as they may go, each only to what those before it have sent; `again`: not all came so
+ * far, or one sent something or read it out. */
 static bool advance(pod_node *node, int64_t until_ps, bool *again) {
     const ts_pod *pod = node->pod;
     int64_t cycle = cycle_at(pod, until_ps);

@@ -1,9 +1,10 @@
 /* A pod: the chips of a mesh, all of which run one program, and the links between them.
  *
- * What a chip does reaches a neighbour no sooner than a hop later, so all chips are stepped through windows of one hop,
- * each for itself and on any thread, and what crosses is handed over between windows (conservative synchronisation:
- * Nicol, "The cost of conservative synchronization in parallel discrete event simulations", 1993). Events of a chip go
- * in the order of time, source and sequence: the number of threads does not show. */
+ * What a chip does reaches a neighbour no sooner than a hop later, so all chips are stepped through windows
+ * of one hop, each for itself and on any thread, and what crosses is handed over between windows
+ * (conservative synchronisation: Nicol, "The cost of conservative synchronization in parallel discrete event
+ * simulations", 1993). Events of a chip go in the order of time, source and sequence: the number of threads
+ * does not show. */
 #ifndef TILESIM_POD_POD_H
 #define TILESIM_POD_POD_H
 
@@ -45,12 +46,12 @@ ts_pod *ts_pod_new(ts_error *err, ts_arena *arena, const ts_pod_request *request
 void ts_pod_free(ts_pod *pod); /* NULL is fine */
 ts_chip *ts_pod_chip(ts_pod *pod, int64_t device);
 
-/* Until every chip has halted and nothing is under way. An error says which device it is of; of several that of the
- * lowest cycle, then device. */
+/* Until every chip has halted and nothing is under way. An error says which device it is of; of several that
+ * of the lowest cycle, then device. */
 bool ts_pod_run(ts_error *err, ts_pod *pod);
 
-/* The same in steps, by the caller alone: the first cycle in which something may happen (INT64_MAX: nothing any more), all
- * that happens before a cycle, and the end, when nothing is to come. */
+/* The same in steps, by the caller alone: the first cycle in which something may happen (INT64_MAX: nothing
+ * any more), all that happens before a cycle, and the end, when nothing is to come. */
 int64_t ts_pod_next(const ts_pod *pod);
 bool ts_pod_advance(ts_error *err, ts_pod *pod, int64_t cycle);
 bool ts_pod_end(ts_error *err, ts_pod *pod);

@@ -6,7 +6,8 @@
 
 #include "base/arena.h"
 
-/* Something that began at cycle `begin` and took `cycles`. What the rest means is the business of who adds. */
+/* Something that began at cycle `begin` and took `cycles`. What the rest means is the business of who
+ * adds. */
 typedef struct {
     int64_t begin, cycles;
     int64_t value[4];

@@ -1,5 +1,5 @@
-/* Addresses of vector and scalar loads and stores: an index of a tensor becomes words by the tensor's layout.
- */
+/* Addresses of vector and scalar loads and stores: an index of a tensor becomes words by the tensor's
+ * layout. */
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -142,7 +142,8 @@ static int last_above_granule(const derivation *d, const ts_iter_group *group, i
     return last;
 }
 
-/* Digits down to the last that holds a step of whole granules, which is cut there; what is finer must be 0. */
+/* Digits down to the last that holds a step of whole granules, which is cut there; what is finer must be
+ * 0. */
 static bool add_group(derivation *d, const ts_iter_group *group, const ts_affine *index) {
     int64_t element_bits = d->tensor->shape->element_bits;
     ts_affine e;
@@ -285,8 +286,8 @@ bool derive_address(assembler *as, const token *location, const ts_affine *index
     return derive(&d, index);
 }
 
-/* ---- Addresses in words: 64 + s1 * 8 + (s2 + 3) / 8 % 4 * 256. '/' must leave no rest, '//' drops it. ----
- */
+/* ---- Addresses in words: 64 + s1 * 8 + (s2 + 3) / 8 % 4 * 256. '/' must leave no rest, '//' drops it.
+ * ---- */
 
 static bool read_factor(assembler *as, const token **at, int mark, int64_t least, int64_t *value) {
     if (!token_is(*at, mark)) return true;

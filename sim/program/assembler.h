@@ -102,13 +102,13 @@ void note_include(assembler *as, const token *location, const char *name);
 /* The errors that were kept, in the order of the text. */
 void give_errors(assembler *as, ts_error *err);
 
-/* recover.c. Behind a statement that failed: its error is kept unless it follows from another, and *at is where
- * to go on; its first word behind labels, or NULL: nowhere. */
+/* recover.c. Behind a statement that failed: its error is kept unless it follows from another, and *at is
+ * where to go on; its first word behind labels, or NULL: nowhere. */
 const token *recover(assembler *as, const token *begin, const token **at, const token *stop);
 /* The same of an instruction within braces; false: nowhere. */
 bool recover_instruction(assembler *as, const token *begin, const token **at);
-/* directives.c: what a directive that failed would have defined is known as bad; the body of a block whose first
- * line failed, if `word` begins one. */
+/* directives.c: what a directive that failed would have defined is known as bad; the body of a block whose
+ * first line failed, if `word` begins one. */
 void spoil_directive(assembler *as, const token *word);
 bool recover_block(assembler *as, const token *word, const token **at, const token *stop);
 /* The '}' of a bundle; where it has none, what cannot be in it: a bundle or directive on a new line, or the
@@ -178,8 +178,8 @@ bool check_operand(assembler *as, const token *location, const ts_opcode_info *i
 bool check_mask(assembler *as, const token *location, const ts_opcode_info *info, int vmask);
 const ts_program *finish_program(assembler *as, const char *name);
 
-/* Under .pack auto, bundles the items from `region` on, each of which has no bundle yet. A new region begins.
- */
+/* Under .pack auto, bundles the items from `region` on, each of which has no bundle yet. A new region
+ * begins. */
 void pack_region(assembler *as);
 bool expect_line_end(assembler *as, const token *at, const char *what);
 bool expect_name(assembler *as, const token **at, const char *what, const token **name);

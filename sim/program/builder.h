@@ -83,7 +83,8 @@ typedef struct {
 ts_operand ts_program_transfer(ts_program_builder *b, ts_program_box destination, ts_program_box source,
                                ts_operand semaphore);
 
-/* What the transfer leaves of its buffer, of so many that the destination is, is undefined from its start on. */
+/* What the transfer leaves of its buffer, of so many that the destination is, is undefined from its start
+ * on. */
 void ts_program_renew(ts_program_builder *b, ts_operand transfer, int buffers);
 
 /* The transfer goes into the memory of a device of the mesh, where `received` grows by 1. */
@@ -91,8 +92,8 @@ void ts_program_to_device(ts_program_builder *b, ts_operand transfer, ts_operand
 
 /* ---- Instructions ---- */
 
-/* From here on instructions and transfers come from this line of a text, which outlives the program; NULL: from
- * none. */
+/* From here on instructions and transfers come from this line of a text, which outlives the program; NULL:
+ * from none. */
 void ts_program_from(ts_program_builder *b, const ts_source *source, int line);
 /* Between the two, single instructions are put into bundles, as by .pack auto. */
 void ts_program_pack_begin(ts_program_builder *b);

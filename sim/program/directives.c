@@ -15,7 +15,8 @@ static const ts_define *find_define(assembler *as, const symbol *named) {
     return NULL;
 }
 
-/* What is given for a parameter: an expression, which may use earlier parameters; an integer where the default is one. */
+/* What is given for a parameter: an expression, which may use earlier parameters; an integer where the
+ * default is one. */
 static bool read_define(assembler *as, const ts_define *define, constant *v) {
     ts_source *source = TS_NEW(as->arena, ts_source);
     const char *name = ts_text_format(as->arena, "parameter %s", define->name);

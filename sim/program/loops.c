@@ -80,7 +80,8 @@ static bool add_to(assembler *as, const token *location, int reg, int64_t number
     return number == 0 || add_scalar(as, location, TS_OP_sadd, NEW_BUNDLE, reg, &operand);
 }
 
-/* Counts up and goes back. With a constant end both fit one bundle: the branch reads the counter's old value. */
+/* Counts up and goes back. With a constant end both fit one bundle: the branch reads the counter's old
+ * value. */
 static bool close_plainly(assembler *as, const token *location, const loop *l, int target) {
     ts_operand last = l->end, add = {.kind = TS_OPERAND_INTEGER, .as.integer = l->step};
     bool together = last.kind == TS_OPERAND_INTEGER && last.as.integer - l->step >= INT32_MIN &&
@@ -141,7 +142,8 @@ static bool leave_at_edge(assembler *as, const token *location, const loop *l, i
     return add_branch(as, location, NEW_BUNDLE, (branch){TS_OP_br_ge, l->end.as.reg, &above, 0});
 }
 
-/* The loop as `p` has it, if there are enough iterations; the plain loop stands behind it, for what is left, or for all. */
+/* The loop as `p` has it, if there are enough iterations; the plain loop stands behind it, for what is left,
+ * or for all. */
 static bool add_pipeline(assembler *as, const token *location, const loop *l, const pipeline *p) {
     int copies = pack_loop_facts(p).iterations;
     int64_t needed = most_ahead(l, p), ahead = (copies - 1) * l->step;

@@ -136,8 +136,8 @@ int pack_results_of(const node *n) {
     }
 }
 
-/* For each push the pops that take its results, as a list: *next of a pop is the one behind it. Where an edge takes
- * several pushes, they are taken to be those of the last of them. */
+/* For each push the pops that take its results, as a list: *next of a pop is the one behind it. Where an edge
+ * takes several pushes, they are taken to be those of the last of them. */
 static int *find_pops(region *r, int **next) {
     int *first = TS_NEW_ARRAY(r->scratch, int, r->count + 1), units = r->as->target->core.mxu.units;
     int *giver = TS_NEW_ARRAY(r->scratch, int, r->count * 8 + 1),
@@ -165,7 +165,8 @@ static int *find_pops(region *r, int **next) {
     return first;
 }
 
-/* Of a node, registers and tensors modulo 64 and effects, a bit each: by them most pairs are seen not to depend. */
+/* Of a node, registers and tensors modulo 64 and effects, a bit each: by them most pairs are seen not to
+ * depend. */
 typedef struct {
     uint64_t reads, writes;
     uint64_t tensors;         /* that it may access; all but of a load or store of one */

@@ -156,7 +156,8 @@ static int64_t results_of(const region *r, uint64_t queues) {
     return results;
 }
 
-/* Results wait in a queue, so pushes of later iterations go before pops of this one as long as there is room. */
+/* Results wait in a queue, so pushes of later iterations go before pops of this one as long as there is
+ * room. */
 static bool link_queue(pipeline *p, int from, int to) {
     const node *a = &p->r.nodes[from], *b = &p->r.nodes[to];
     int64_t results = results_of(&p->r, a->unit.queues), room = p->r.as->target->core.mxu.result_vregs;

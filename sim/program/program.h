@@ -32,8 +32,8 @@ typedef struct {
     const char *file_text;   /* the same as the program says it */
     const ts_source *source; /* whose line declares it; NULL: it was made in C */
     int line;
-    /* On a mesh: which elements of the whole array each device holds. The tensor is the part of one device. NULL: a
-     * single device, or scratch. */
+    /* On a mesh: which elements of the whole array each device holds. The tensor is the part of one device.
+     * NULL: a single device, or scratch. */
     const ts_sharding *sharding;
 } ts_tensor_use;
 
@@ -59,7 +59,8 @@ typedef struct {
     ts_program_check text;
 } ts_program_report;
 
-/* A .loop of which iterations overlap, under .pack pipeline: after unrolling, one begins every so many cycles. */
+/* A .loop of which iterations overlap, under .pack pipeline: after unrolling, one begins every so many
+ * cycles. */
 typedef struct {
     const ts_source *source;
     int line;
@@ -88,9 +89,9 @@ typedef struct {
     int parent; /* the one around it, -1: none */
 } ts_program_region;
 
-/* Where instructions come from, beyond their line: calls of macros, included files and .loops, one in another.
- * What a line stands for several times (.for) is one frame; so a frame is a location in the text, and how one comes
- * there. */
+/* Where instructions come from, beyond their line: calls of macros, included files and .loops, one in
+ * another. What a line stands for several times (.for) is one frame; so a frame is a location in the text,
+ * and how one comes there. */
 typedef enum { TS_FRAME_MACRO, TS_FRAME_FILE, TS_FRAME_LOOP } ts_frame_kind;
 typedef struct {
     ts_frame_kind kind;
@@ -102,8 +103,8 @@ typedef struct {
     int first_line, end_line;
 } ts_program_frame;
 
-/* Where an instruction stands: a line of its frame's body, or (frame -1) of the program's own text. Errors speak of
- * another location where the word for what is done is an argument of a macro. */
+/* Where an instruction stands: a line of its frame's body, or (frame -1) of the program's own text. Errors
+ * speak of another location where the word for what is done is an argument of a macro. */
 typedef struct {
     int frame, line;
 } ts_program_location;

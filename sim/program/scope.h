@@ -63,8 +63,8 @@ void scope_add_number(scope *names, const char *name, constant value);
 bool scope_unknown(ts_error *err, const scope *names, const token *name, const char *what, int classes);
 /* The name last reported as unknown since this was asked, or NULL. */
 const token *scope_take_unknown(scope *names);
-/* The name, if this token defines it or nothing does in this scope, is known as bad; it may still be defined.
- */
+/* The name, if this token defines it or nothing does in this scope, is known as bad; it may still be
+ * defined. */
 void scope_spoil(scope *names, const token *name);
 const char *symbol_class_text(symbol_class class);
 /* v12, s3, m0: a register's name. */

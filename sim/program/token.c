@@ -64,8 +64,8 @@ static size_t skip_digits(lexer *lex) {
     return lex->at - begin;
 }
 
-/* The value of the digits between `begin` and the cursor; false when it does not fit in 64 bits: of 2^63, which
- * fits with a sign, it is then INT64_MIN. */
+/* The value of the digits between `begin` and the cursor; false when it does not fit in 64 bits: of 2^63,
+ * which fits with a sign, it is then INT64_MIN. */
 static bool integer_value(const lexer *lex, size_t begin, int base, int64_t *value) {
     uint64_t sum = 0;
     *value = 0;
@@ -108,8 +108,8 @@ static bool take_integer(lexer *lex, int64_t *value) {
     return integer_value(lex, begin, 10, value);
 }
 
-/* The value of the float that ends at the cursor; false when it has none. strtod rounds once, in the C locale;
- * the command line never sets another. Programs wrote 1e999 before there was `inf`. */
+/* The value of the float that ends at the cursor; false when it has none. strtod rounds once, in the C
+ * locale; the command line never sets another. Programs wrote 1e999 before there was `inf`. */
 static bool float_value(const lexer *lex, size_t begin, double *value) {
     char text[64];
     size_t length = lex->at - begin;

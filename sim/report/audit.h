@@ -20,7 +20,8 @@ void ts_report_audit_html(const ts_audit_result *result, const ts_audit_view *vi
 
 /* What pads a shape: "dim 2 (minor) 3 to 128", "elements of 32 bits". */
 void ts_report_audit_cause(const ts_audit_shape *shape, ts_text *out);
-/* Where it comes from in the user's program: "a.py:3 in f: jit(f)/transpose"; nothing, where that is not known. */
+/* Where it comes from in the user's program: "a.py:3 in f: jit(f)/transpose"; nothing, where that is not
+ * known. */
 void ts_report_audit_source(const ts_audit_result *result, const ts_audit_source *source, ts_text *out);
 const ts_audit_source *ts_report_audit_source_of(const ts_audit_result *result,
                                                  const ts_audit_finding *finding);

@@ -24,7 +24,8 @@ static void add_ratio(ts_text *out, double before, double after) {
         ts_text_add(out, "x %6.4g", ratio);
 }
 
-/* Numbers in groups of three digits, or with six digits in all; texts are whole: two may differ at their ends. */
+/* Numbers in groups of three digits, or with six digits in all; texts are whole: two may differ at their
+ * ends. */
 static const char *show(char out[64], const ts_compare_value *value) {
     char digits[32];
     if (!value->text || !value->is_number) return value->text ? value->text : "-";
@@ -58,7 +59,8 @@ static void add_change(ts_text *out, const ts_compare_change *change) {
     ts_text_add_char(out, '\n');
 }
 
-/* ---- Sections: the keys at the top first, then those below each of them, the largest difference first ---- */
+/* ---- Sections: the keys at the top first, then those below each of them, the largest difference first
+ * ---- */
 
 static bool is_section_alone(const ts_compare_change *change) {
     return change->path[change->section] == '\0';

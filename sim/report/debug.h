@@ -36,8 +36,8 @@ void ts_report_source(const ts_session *session, int around, ts_text *out);
 typedef enum { TS_VIEW_F32, TS_VIEW_I32, TS_VIEW_HEX, TS_VIEW_BF16 } ts_register_view;
 /* "f32", "i32", "hex", "bf16"; false when it is none. */
 bool ts_register_view_find(const char *text, ts_register_view *view);
-/* whole: every word of a vreg or vmask, else six lanes of each sublane with the least and the largest of all.
- */
+/* whole: every word of a vreg or vmask, else six lanes of each sublane with the least and the largest of
+ * all. */
 void ts_report_register(ts_session *session, ts_register reg, ts_register_view view, bool whole,
                         ts_text *out);
 /* Scalar registers that are not 0. */

@@ -1,5 +1,5 @@
-/* The table of all pairs of layouts as a heat map: the paper's colour is a straight copy, full colour the dearest,
- * on a log scale. */
+/* The table of all pairs of layouts as a heat map: the paper's colour is a straight copy, full colour the
+ * dearest, on a log scale. */
 #include "dma_matrix_private.h"
 
 #include "picture.h"

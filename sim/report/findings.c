@@ -1,5 +1,5 @@
-/* The sanitizer's findings, shown as errors are: the line that broke the rule, and the one it has to do with.
- */
+/* The sanitizer's findings, shown as errors are: the line that broke the rule, and the one it has to do
+ * with. */
 #include "report/run.h"
 
 static void add_error(ts_text *out, const ts_error *err) {

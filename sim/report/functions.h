@@ -1,5 +1,5 @@
-/* The functions of checks and reports for people: as text for a terminal, or as Markdown (docs/program.md).
- */
+/* The functions of checks and reports for people: as text for a terminal, or as Markdown
+ * (docs/program.md). */
 #ifndef TILESIM_REPORT_FUNCTIONS_H
 #define TILESIM_REPORT_FUNCTIONS_H
 

@@ -27,7 +27,8 @@ static size_t find_width(const cell_grid *g, ts_arena *arena) {
     return text.length;
 }
 
-/* The characters of the cell that are not padding, coloured; then the others, hatched where nothing is written. */
+/* The characters of the cell that are not padding, coloured; then the others, hatched where nothing is
+ * written. */
 static void add_cell(terminal *t, const char *number, size_t filled, cell_hue hue) {
     size_t length = strlen(number);
     int colour = colours[(hue.number % COLOURS + COLOURS + hue.shade * 5) % COLOURS];

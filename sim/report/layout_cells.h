@@ -13,7 +13,8 @@ typedef struct {
     int64_t total, drawn; /* cells; of fewer that are drawn the last is the last of all */
 } cell_side;
 
-/* How much may be drawn: rows and columns of an array whose cells are elements; of others, in tiles; slices. */
+/* How much may be drawn: rows and columns of an array whose cells are elements; of others, in tiles;
+ * slices. */
 typedef struct {
     int64_t rows, columns, tile_rows, tile_columns, slices;
 } cell_limits;
@@ -40,8 +41,8 @@ int64_t cells_at(const cell_side *side, int64_t position);
 /* Of the elements that a cell stands for, those inside the array. */
 int64_t cells_filled(const cell_grid *grid, const cell_side *side, int64_t cell);
 
-/* Puts grid->index on the first element of a cell, and the leading dims on the next slice; false: that was the
- * last. */
+/* Puts grid->index on the first element of a cell, and the leading dims on the next slice; false: that was
+ * the last. */
 void cells_go(cell_grid *grid, int64_t row, int64_t column);
 bool cells_next_slice(cell_grid *grid);
 /* Of the element of grid->index: "17", or "6,8,1" on several axes. */
@@ -52,8 +53,8 @@ typedef struct {
     int shade; /* of a few */
 } cell_hue;
 
-/* The tile of the index; where memory is swizzled, what moves as one; with several axes, its coordinate on one,
- * and shades for all others but the fast one. */
+/* The tile of the index; where memory is swizzled, what moves as one; with several axes, its coordinate on
+ * one, and shades for all others but the fast one. */
 cell_hue cells_hue(const cell_grid *grid, const int64_t *index);
 /* Of several axes the first that colours show. */
 int cells_colour_axis(const cell_grid *grid);

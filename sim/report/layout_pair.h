@@ -12,7 +12,8 @@ typedef struct {
     const char *why;                /* .. and why */
 } ts_layout_pair;
 
-/* Sizes, padding, pictures of small arrays, where the element lies in both, the plan between them, its price. */
+/* Sizes, padding, pictures of small arrays, where the element lies in both, the plan between them, its
+ * price. */
 void ts_report_layout_pair(ts_arena *arena, const ts_layout_pair *pair, ts_text *out);
 void ts_report_layout_pair_json(ts_arena *arena, const ts_layout_pair *pair, ts_text *out);
 /* "element (2,130) is at"; "": none is asked for. */

@@ -1,6 +1,6 @@
-/* The picture of a layout as SVG: how much is padding; the logical grid, coloured by tile or by coordinate; and
- * beside it the memory order, or on several axes the grid of their coordinates. Large arrays are drawn as tiles,
- * the ragged ones in part, with the first one beside them. */
+/* The picture of a layout as SVG: how much is padding; the logical grid, coloured by tile or by coordinate;
+ * and beside it the memory order, or on several axes the grid of their coordinates. Large arrays are drawn as
+ * tiles, the ragged ones in part, with the first one beside them. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -82,8 +82,8 @@ static int width_of(const char *text) {
     return width;
 }
 
-/* In a cell, made narrower where it would be wider; of the class "cell bare" it is on hatching rather than on the cell's
- * colour. */
+/* In a cell, made narrower where it would be wider; of the class "cell bare" it is on hatching rather than on
+ * the cell's colour. */
 static void add_label(drawing *d, int64_t x, int64_t y, const char *class, const char *text) {
     int length = (int)strlen(text), size = length > 9 ? 6 : length > 7 ? 8 : length > 5 ? 10 : 12;
     bool wide = width_of(text) * size > (CELL_WIDTH - 2) * 100;
@@ -114,8 +114,8 @@ static void draw_frame(drawing *d, int64_t x, int64_t y, int64_t width, int64_t 
     ts_text_add(d->out, "class=\"%s\" fill=\"none\" stroke-width=\"2\"/>\n", class);
 }
 
-/* Frames of `high` x `wide` cells over the whole grid, of which all cells are drawn; the last ones are cut off at
- * its edge. */
+/* Frames of `high` x `wide` cells over the whole grid, of which all cells are drawn; the last ones are cut
+ * off at its edge. */
 static void draw_frames(drawing *d, int64_t y, int64_t high, int64_t wide, const char *class) {
     for (int64_t row = 0; row < d->g.rows.drawn; row += high) {
         for (int64_t column = 0; column < d->g.columns.drawn; column += wide) {
@@ -311,8 +311,8 @@ static void choose_detail(const drawing *d, drawing *detail, int64_t left) {
 
 /* ---- The whole ---- */
 
-/* What lies beside the grid, from `left` on: memory in its order, the grid of several axes, or the first tile.
- * Sets where the drawing ends. */
+/* What lies beside the grid, from `left` on: memory in its order, the grid of several axes, or the first
+ * tile. Sets where the drawing ends. */
 static void draw_beside(drawing *d, int64_t left, int64_t *right, int64_t *bottom) {
     axis_grid axes;
     drawing detail;

@@ -1,5 +1,5 @@
-/* A part of a layout for pictures of any array: cells of the logical grid with their coordinates, and points of
- * memory with their elements, as JSON. */
+/* A part of a layout for pictures of any array: cells of the logical grid with their coordinates, and points
+ * of memory with their elements, as JSON. */
 #include <string.h>
 
 #include "layout_tiling.h"

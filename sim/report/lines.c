@@ -9,8 +9,8 @@
 
 enum { PLAIN_SHOWN = 3, NOTE = 40 };
 
-/* Frames with less than one in so many cycles are one line, as loops are without heat; stalls with less have no
- * reason. */
+/* Frames with less than one in so many cycles are one line, as loops are without heat; stalls with less have
+ * no reason. */
 enum { FOLD_PART = 1000, REASON_PART = 200 };
 
 typedef struct {
@@ -116,7 +116,8 @@ typedef struct {
 
 typedef enum { TEXT_NONE, TEXT_OPENS, TEXT_ELSE, TEXT_END, TEXT_MACRO, TEXT_OTHER } text_kind;
 
-/* What a line without instructions does to those behind it; nothing can be executed of any other directive. */
+/* What a line without instructions does to those behind it; nothing can be executed of any other
+ * directive. */
 static text_kind kind_of(listing *l, const ts_source *source, int line) {
     static const struct {
         const char *word;
@@ -134,8 +135,8 @@ static text_kind kind_of(listing *l, const ts_source *source, int line) {
     return marks || text.bytes[0] == '.' ? TEXT_NONE : TEXT_OTHER;
 }
 
-/* The .end of the block that the line opens; *others: how many lines in it could be executed. At `end` if it goes on
- * behind that. */
+/* The .end of the block that the line opens; *others: how many lines in it could be executed. At `end` if it
+ * goes on behind that. */
 static int end_of_block(listing *l, const ts_source *source, int line, int end, int *others) {
     int depth = 0;
     for (*others = 0; line < end; line++) {
@@ -162,8 +163,8 @@ static void add_block(listing *l, const body *b, int line, int lines) {
     add_row(l, &(row){NULL, b->source, line, b->depth, ' ', note});
 }
 
-/* Lines first .. end - 1, without instructions: what repeats and chooses; of the others a few, or how many there are.
- * What follows is as deep in as these leave it. A macro is shown where it is called. */
+/* Lines first .. end - 1, without instructions: what repeats and chooses; of the others a few, or how many
+ * there are. What follows is as deep in as these leave it. A macro is shown where it is called. */
 static void add_plain(listing *l, body *b, int first, int end) {
     int lines[PLAIN_SHOWN], count = 0, others;
     for (int line = first; line < end; line++) {

@@ -14,7 +14,8 @@ typedef struct {
 } report_line;
 typedef void report_line_taker(void *self, const report_line *line);
 
-/* The program as it is put together, with macros where they are called. Needs a profile, and a program of text. */
+/* The program as it is put together, with macros where they are called. Needs a profile, and a program of
+ * text. */
 void report_lines_walk(const ts_run_result *result, ts_arena *arena, report_line_taker *take, void *self);
 /* What it waited for longest, the longest first; returns how many. */
 int report_line_reasons(const ts_profile *profile, const ts_line_counts *counts, int reasons[REPORT_REASONS]);

@@ -284,7 +284,8 @@ void page_table_end(page *p) {
 
 /* ---- Pictures and text ---- */
 
-/* A picture's own id for its hatching gets a number: what is in a closed part of a page hatches nothing outside. */
+/* A picture's own id for its hatching gets a number: what is in a closed part of a page hatches nothing
+ * outside. */
 static void add_picture(page *p, const ts_text *svg) {
     static const char *const names[] = {"\"padding\"", "(#padding)"};
     const char *at = svg->bytes;

@@ -44,7 +44,8 @@ void page_end(page *p);
 void page_facts(page *p, const page_fact *facts, int count);
 void page_section(page *p, const char *heading);
 void page_paragraph(page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A stacked bar, and what its colours are; parts of 0 are left out. `what` is its name for those who do not see it. */
+/* A stacked bar, and what its colours are; parts of 0 are left out. `what` is its name for those who do not
+ * see it. */
 void page_bar(page *p, const char *what, const page_part *parts, int count);
 void page_legend(page *p, const page_part *parts, int count);
 /* What opens at a click, until its end. */
@@ -61,8 +62,8 @@ void page_code(page *p, const char *text);  /* a cell, in the font of programs *
 void page_words(page *p, const char *text); /* a cell wide enough for a sentence, or for a text on one line */
 /* A number sorts by its value. */
 void page_number(page *p, double value, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* A cell with text of a program, so deep in; `note` behind it, and `below` it in small letters ("": nothing). Of rows
- * of which those deeper in are a part, `folds`. */
+/* A cell with text of a program, so deep in; `note` behind it, and `below` it in small letters ("": nothing).
+ * Of rows of which those deeper in are a part, `folds`. */
 typedef struct {
     const char *text, *note, *below;
     int depth;

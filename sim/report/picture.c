@@ -7,8 +7,8 @@
 
 #include "page.h"
 
-/* What has which of the colours that pages have by name. They are written as they are: what else shows SVG knows no
- * names of colours. */
+/* What has which of the colours that pages have by name. They are written as they are: what else shows SVG
+ * knows no names of colours. */
 static const struct {
     const char *selector, *property, *colour;
 } rules[] = {
@@ -35,8 +35,8 @@ static const struct {
     {".roofline", "stroke", "kind-2"},
 };
 
-/* Cells of layouts have the colours of their tiles, light ones, also in the dark, and dark numbers: unless these stand on
- * hatching. */
+/* Cells of layouts have the colours of their tiles, light ones, also in the dark, and dark numbers: unless
+ * these stand on hatching. */
 static const char other[] =
     ".picture .half,.picture .model{fill-opacity:.6}\n"
     ".picture .frame,.picture .roofline{fill:none}\n"

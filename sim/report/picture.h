@@ -9,7 +9,8 @@
 void picture_begin(ts_text *out, int64_t width, int64_t height);
 void picture_end(ts_text *out);
 
-/* Opens a text that stands at x, y ("start", "middle" or "end" of it); what is in it, and </text>, are the caller's. */
+/* Opens a text that stands at x, y ("start", "middle" or "end" of it); what is in it, and </text>, are the
+ * caller's. */
 typedef struct {
     const char *class, *anchor;
     int pixels; /* of its font */

@@ -1,5 +1,5 @@
-/* Markdown as text for people: the tables and paragraphs that the reports write, not all that Markdown has.
- */
+/* Markdown as text for people: the tables and paragraphs that the reports write, not all that Markdown
+ * has. */
 #include "plain.h"
 
 #include <string.h>

@@ -12,7 +12,8 @@ static bool is_program(const ts_embedded_file *file) {
     return !slash || (size_t)(slash - file->name) == strlen("mesh");
 }
 
-/* Ends it a sentence? "Softmax of each row: y = exp(x - max) / sum.": the full stop before a blank or the end. */
+/* Ends it a sentence? "Softmax of each row: y = exp(x - max) / sum.": the full stop before a blank or the
+ * end. */
 static bool ends(const char *at) { return *at == '.' && at[-1] != '.' && (at[1] == '\n' || at[1] == ' '); }
 
 /* The first sentence of the comment that a program begins with, on one line. */

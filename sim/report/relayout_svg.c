@@ -1,5 +1,5 @@
-/* The picture of a relayout: the first vregs of both sides, row by row of what a sublane holds, each position in the colour of
- * the vreg that the element comes from. */
+/* The picture of a relayout: the first vregs of both sides, row by row of what a sublane holds, each position
+ * in the colour of the vreg that the element comes from. */
 #include "report/relayout.h"
 
 #include <assert.h>

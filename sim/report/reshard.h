@@ -15,8 +15,8 @@ typedef struct {
     const char *unproved; /* why it is not; NULL: it was not asked for */
 } ts_reshard_report;
 
-/* Moves a small array by the plan, so that the command line and the library do the same; where none is small enough
- * `unproved` says so. False: the plan is wrong. */
+/* Moves a small array by the plan, so that the command line and the library do the same; where none is small
+ * enough `unproved` says so. False: the plan is wrong. */
 bool ts_reshard_report_prove(ts_error *err, ts_arena *arena, ts_reshard_report *report);
 
 void ts_report_reshard(const ts_reshard_report *report, ts_text *out);

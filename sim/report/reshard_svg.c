@@ -1,5 +1,5 @@
-/* Bytes over each link of a resharding, drawn on the torus: the last two dims as a plane of chips, the others as planes
- * beside each other. */
+/* Bytes over each link of a resharding, drawn on the torus: the last two dims as a plane of chips, the others
+ * as planes beside each other. */
 #include <inttypes.h>
 
 #include "page.h"
@@ -35,8 +35,8 @@ static void find_position(const drawing *d, int64_t chip, int64_t at[2]) {
     at[1] = TOP + plane / d->across * high + coordinate(d, chip, d->rows) * STEP + STEP / 2;
 }
 
-/* An arrow from a chip in the direction of its link, to the edge of the next, or out of the plane: of a ring's last
- * chips, and of dims that are not in the plane, half as long. */
+/* An arrow from a chip in the direction of its link, to the edge of the next, or out of the plane: of a
+ * ring's last chips, and of dims that are not in the plane, half as long. */
 /* From x, y and by dx, dy from there, seen from the middle of its chip. */
 typedef struct {
     int64_t x, y, dx, dy;

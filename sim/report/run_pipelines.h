@@ -1,4 +1,5 @@
-/* Private to reports: the loops of a program whose iterations overlap, as text and as the array "pipelines". */
+/* Private to reports: the loops of a program whose iterations overlap, as text and as the array
+ * "pipelines". */
 #ifndef TILESIM_REPORT_RUN_PIPELINES_H
 #define TILESIM_REPORT_RUN_PIPELINES_H
 

@@ -13,7 +13,8 @@ void ts_report_sharding_lines(const char *what, const ts_mesh *mesh, const ts_sh
 void ts_report_mesh_keys(const ts_mesh *mesh, ts_json *json);
 void ts_report_sharding_keys(const char *key, const ts_mesh *mesh, const ts_sharding *s, ts_json *json);
 
-/* Which device holds what: a picture of the last two dims, and a row a device; the first ones of large meshes. */
+/* Which device holds what: a picture of the last two dims, and a row a device; the first ones of large
+ * meshes. */
 void ts_report_sharding(const ts_mesh *mesh, const ts_sharding *s, ts_text *out);
 void ts_report_sharding_json(const ts_mesh *mesh, const ts_sharding *s, ts_text *out);
 void ts_report_sharding_svg(const ts_mesh *mesh, const ts_sharding *s, ts_text *out);

@@ -1,4 +1,5 @@
-/* Which device holds what: the blocks of the last two dims as a grid, as text, SVG and a page; and a row a device. */
+/* Which device holds what: the blocks of the last two dims as a grid, as text, SVG and a page; and a row a
+ * device. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

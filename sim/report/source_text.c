@@ -7,7 +7,8 @@ struct report_source {
     int *depths; /* [count + 1] braces that are open where the line begins: ';' is no comment in them */
 };
 
-/* Goes over a line from `at` on, to its end; adds what is shown to `out`, unless it is NULL. Returns the end. */
+/* Goes over a line from `at` on, to its end; adds what is shown to `out`, unless it is NULL. Returns the
+ * end. */
 static const char *read_line(const char *at, const char *end, int *depth, ts_text *out) {
     size_t begin = out ? out->length : 0;
     bool blank = false, comment = false;

@@ -1,5 +1,5 @@
-/* What all pages look like (web/page/style.css), what HTML reports have beside it (report.css), and what lets them
- * sort (report.js). */
+/* What all pages look like (web/page/style.css), what HTML reports have beside it (report.css), and what lets
+ * them sort (report.js). */
 #ifndef TILESIM_REPORT_STYLE_H
 #define TILESIM_REPORT_STYLE_H
 

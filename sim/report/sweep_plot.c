@@ -166,7 +166,8 @@ typedef enum { ALONG_X, ALONG_Y } direction;
 
 static double value_of(const mark *m, direction way) { return way == ALONG_X ? m->x : m->y; }
 
-/* From how many times the least it is logarithmic: of numbers that double, such as sizes, they are the ticks. */
+/* From how many times the least it is logarithmic: of numbers that double, such as sizes, they are the
+ * ticks. */
 static double log_from(const picture *p, direction way) {
     if (way == ALONG_Y) return log_from_y;
     int exponent;
@@ -204,7 +205,8 @@ static void add_linear_ticks(axis *a) {
     for (double i = 0; i <= last - first; i++) a->ticks[a->tick_count++] = (first + i) * step;
 }
 
-/* Powers of two along x, else of ten, or every 1, 2 and 5 where these are few; of many every second, third .. */
+/* Powers of two along x, else of ten, or every 1, 2 and 5 where these are few; of many every second, third
+ * .. */
 static void add_log_ticks(axis *a, direction way) {
     static const double between[] = {1, 2, 5};
     double unit = way == ALONG_X ? 2 : 10, base = unit, range = log(a->high) - log(a->low), power;

@@ -15,8 +15,8 @@ typedef struct {
     int64_t arrows, events;
 } ts_chrome_trace;
 
-/* `timeline` then gives its events to `trace`, which must stay where it is; they go to the file as they come.
- */
+/* `timeline` then gives its events to `trace`, which must stay where it is; they go to the file as they
+ * come. */
 bool ts_chrome_trace_open(ts_error *err, ts_arena *arena, const char *path, ts_timeline *timeline,
                           ts_chrome_trace *trace);
 /* When the run has ended: what the tracks are called, and what was left out. */
@@ -38,8 +38,8 @@ enum { TS_PAGE_EVENTS = 20000 };
 /* Behind ts_chrome_trace_open, where both are made. `trace` must stay where it is. */
 void ts_page_trace_open(ts_arena *arena, ts_timeline *timeline, ts_page_trace *trace);
 
-/* What web/page/timeline.js draws: {"from": 0, "to": 9, "notes": "..", "tracks": [{"number": 0, "row": {..}}, ..],
- * "arrows": [..], "what": [[name, place, colour], ..]}. */
+/* What web/page/timeline.js draws: {"from": 0, "to": 9, "notes": "..", "tracks": [{"number": 0, "row": {..}},
+ * ..], "arrows": [..], "what": [[name, place, colour], ..]}. */
 void ts_report_page_trace_json(const ts_page_trace *trace, ts_text *out);
 
 /* What a timeline leaves out, as lines for people: "" when it is all there. */

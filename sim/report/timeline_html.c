@@ -173,8 +173,9 @@ static by_track sort(const ts_page_trace *t) {
     return s;
 }
 
-/* Of an interval: [begin, cycles, what, how many or bytes]; of a counter [begin, value, value, 0]; of a region
- * [begin, 1, what, 0], and [begin, 0, 0, 0] where it ends. Each begins so many cycles behind the one before. */
+/* Of an interval: [begin, cycles, what, how many or bytes]; of a counter [begin, value, value, 0]; of a
+ * region [begin, 1, what, 0], and [begin, 0, 0, 0] where it ends. Each begins so many cycles behind the one
+ * before. */
 static void add_event(what_table *t, const ts_trace_event *e, int64_t gap, ts_text *out) {
     int64_t a = e->cycles, b = 0, c = 0;
     if (e->kind == TS_TIMELINE_COUNTER) {

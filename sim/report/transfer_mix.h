@@ -1,5 +1,5 @@
-/* Transfers at once, as text and as JSON: how long each takes alone and together, and what the memory allows.
- */
+/* Transfers at once, as text and as JSON: how long each takes alone and together, and what the memory
+ * allows. */
 #ifndef TILESIM_REPORT_TRANSFER_MIX_H
 #define TILESIM_REPORT_TRANSFER_MIX_H
 

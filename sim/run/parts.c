@@ -1,4 +1,5 @@
-/* What a run is made of, on one device or many: the program with its inputs, and what is asked of the outputs. */
+/* What a run is made of, on one device or many: the program with its inputs, and what is asked of the
+ * outputs. */
 #include <string.h>
 
 #include "base/file.h"

@@ -1,9 +1,10 @@
-/* Where the cycles of a run went, by line of the program: what a listing or a picture of the source is drawn from.
+/* Where the cycles of a run went, by line of the program: what a listing or a picture of the source is drawn
+ * from.
  *
- * Every cycle of every core belongs to one instruction, and with it to a line and the frames around it. A cycle in
- * which a bundle issued is divided among the instructions of the bundle, as evenly as whole cycles allow; a cycle
- * of a stall belongs to the instruction whose constraint was met last. So lines, and what is in no frame with the
- * outermost frames, add up to the cycles of the run, by reason too. */
+ * Every cycle of every core belongs to one instruction, and with it to a line and the frames around it. A
+ * cycle in which a bundle issued is divided among the instructions of the bundle, as evenly as whole cycles
+ * allow; a cycle of a stall belongs to the instruction whose constraint was met last. So lines, and what is
+ * in no frame with the outermost frames, add up to the cycles of the run, by reason too. */
 #ifndef TILESIM_RUN_PROFILE_H
 #define TILESIM_RUN_PROFILE_H
 

@@ -19,8 +19,8 @@ void rows_tell_apart(row_set *r, ts_arena *arena, int track, int sorts) {
 
 /* ---- Which windows ---- */
 
-/* Windows that were asked for keep their answer: a level begins behind the latest, with those that are not drawn, for
- * a single one may be more than a level is to have. */
+/* Windows that were asked for keep their answer: a level begins behind the latest, with those that are not
+ * drawn, for a single one may be more than a level is to have. */
 bool rows_draws(row_set *r, int64_t cycle) {
     ts_timeline *t = r->timeline;
     if (cycle < t->from || cycle >= t->until) return false;

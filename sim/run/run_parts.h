@@ -55,7 +55,8 @@ void run_conclude(const run_parts *parts, ts_run_result *result);
 
 /* on_mesh.c: a run of request->mesh. */
 bool run_on_mesh(ts_error *err, ts_arena *arena, const ts_run_request *request, ts_run_result *result);
-/* Its devices, with their inputs, ready to run; NULL: an error. It is the caller's to free; `parts` has no chip. */
+/* Its devices, with their inputs, ready to run; NULL: an error. It is the caller's to free; `parts` has no
+ * chip. */
 struct ts_pod *run_open_mesh(ts_error *err, ts_arena *arena, const ts_run_request *request,
                              const ts_chip_observer *const *observers, run_parts *parts);
 

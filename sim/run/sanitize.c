@@ -12,7 +12,8 @@ bool *mark_tensors(ts_arena *arena, const ts_program *program, unsigned roles) {
     return marked;
 }
 
-/* Values that were sent undefined are told where they were sent. Padding of a device's part may be anything. */
+/* Values that were sent undefined are told where they were sent. Padding of a device's part may be
+ * anything. */
 bool find_unwritten(ts_error *err, const run_device *device, const ts_program *program, const bool *outputs,
                     ts_findings *findings) {
     const ts_code *code = &program->code;

@@ -13,8 +13,8 @@ void ts_session_close(ts_session *session); /* its memories; NULL is fine */
 const ts_program *ts_session_program(const ts_session *session);
 ts_chip *ts_session_chip(ts_session *session);
 
-/* On a mesh, the device that is looked at: 0 at first; where it stops at a breakpoint or a watch, one that is there. -1:
- * there is one device. In its run all devices go on together, and stop in the same cycle. */
+/* On a mesh, the device that is looked at: 0 at first; where it stops at a breakpoint or a watch, one that is
+ * there. -1: there is one device. In its run all devices go on together, and stop in the same cycle. */
 int64_t ts_session_device(const ts_session *session);
 void ts_session_look_at(ts_session *session, int64_t device);
 /* Did it stop because this device came to a breakpoint? */
@@ -65,8 +65,8 @@ typedef struct {
     ts_condition_side left, right;
 } ts_condition;
 
-/* Stops before a bundle with an instruction of that line issues, or with the first of a macro or file that the line
- * uses, if the condition holds; file: as the program's path ends, NULL: the program itself. */
+/* Stops before a bundle with an instruction of that line issues, or with the first of a macro or file that
+ * the line uses, if the condition holds; file: as the program's path ends, NULL: the program itself. */
 typedef struct {
     const char *file;
     int line;

@@ -5,13 +5,14 @@
 #include "host/array.h"
 #include "mesh/sharding.h"
 
-/* What a device holds of an array, row-major; whole: reads all of it. Where dims do not divide evenly, parts that are
- * shorter end with padding, which is 0. */
+/* What a device holds of an array, row-major; whole: reads all of it. Where dims do not divide evenly, parts
+ * that are shorter end with padding, which is 0. */
 ts_host_reader sharded_part(ts_arena *arena, const ts_sharding *sharding, int64_t device,
                             const ts_host_reader *whole);
 /* The whole array, of copies the one on the first device; parts: of every device. */
 ts_host_reader sharded_whole(ts_arena *arena, const ts_sharding *sharding, const ts_host_reader *parts);
-/* Whether element `flat` of a device's part is padding; and elements of a dim, from the first on, that are not. */
+/* Whether element `flat` of a device's part is padding; and elements of a dim, from the first on, that are
+ * not. */
 bool sharded_is_padding(const ts_sharding *sharding, int64_t device, int64_t flat);
 int64_t sharded_held(const ts_sharding *sharding, int dim, int64_t device);
 /* The device among those that hold the same of which it is the first. */

@@ -25,8 +25,8 @@ typedef struct {
         stream_seconds; /* copies that read and write as many bytes; 0: this host has no such stores */
 } ts_bench_result;
 
-/* Where a side lies in its buffer: bits a step on each axis, and the bytes that all take. Axes lie one behind the
- * other, that of the last digit innermost, then those without digits. Refused: tensors of more than
+/* Where a side lies in its buffer: bits a step on each axis, and the bytes that all take. Axes lie one behind
+ * the other, that of the last digit innermost, then those without digits. Refused: tensors of more than
  * TS_BENCH_MOST_BYTES, and those that begin below 0. */
 bool ts_bench_place(ts_error *err, const ts_transfer_end *end, int64_t *bits, int64_t *bytes);
 

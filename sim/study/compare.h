@@ -13,8 +13,8 @@ typedef struct {
 } ts_compare_value;
 
 /* Its path: keys, with points between them, and of lists in brackets what the element begins with, if that is
- * a text ("tensors[x].bytes") or an object ("candidates[BM=256].cycles"), else its position from 0; of several that
- * begin alike " #2" is the second in the first report. */
+ * a text ("tensors[x].bytes") or an object ("candidates[BM=256].cycles"), else its position from 0; of
+ * several that begin alike " #2" is the second in the first report. */
 typedef struct {
     const char *path;
     size_t section; /* bytes of the path's first key */

@@ -23,12 +23,12 @@ typedef struct {
 } ts_core_program;
 
 /* As ts_dma_price. A kind whose rate the machine states as 0 costs what the program takes that does it with
- * the core (cost->transfer.kind is then TS_DMA_CORE_PROGRAM), run with time only; of a large one some blocks are
- * run, and the rest goes on at the pace of their middle. What no shipped program does, or does in longer, the engine
- * moves element by element; refused (TS_ERROR_UNMODELLED): where its gather rate is 0 as well and no program does it.
- * The texts in `by` belong to `prices`. Surely over a limit is what moves more bytes, or takes longer in the engine or
- * by windows of it that agree, than that; and a program whose first blocks take so long that all would still be over
- * it if they were TS_LIMIT_PERCENT faster. */
+ * the core (cost->transfer.kind is then TS_DMA_CORE_PROGRAM), run with time only; of a large one some blocks
+ * are run, and the rest goes on at the pace of their middle. What no shipped program does, or does in longer,
+ * the engine moves element by element; refused (TS_ERROR_UNMODELLED): where its gather rate is 0 as well and
+ * no program does it. The texts in `by` belong to `prices`. Surely over a limit is what moves more bytes, or
+ * takes longer in the engine or by windows of it that agree, than that; and a program whose first blocks take
+ * so long that all would still be over it if they were TS_LIMIT_PERCENT faster. */
 enum { TS_LIMIT_PERCENT = 20 };
 bool ts_plan_price(ts_error *err, ts_arena *scratch, const ts_plan_price_request *request, ts_dma_cost *cost,
                    ts_core_program *by);

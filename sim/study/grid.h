@@ -18,8 +18,8 @@ typedef struct {
 
 enum { TS_GRID_POINTS = 100000 };
 
-/* Of defines "NAME=1,2,3": commas outside of brackets part the values, each of which counts once. An error, of
- * that option of the command line, where a value is empty, or for more than TS_GRID_POINTS points. */
+/* Of defines "NAME=1,2,3": commas outside of brackets part the values, each of which counts once. An error,
+ * of that option of the command line, where a value is empty, or for more than TS_GRID_POINTS points. */
 bool ts_grid_parse(ts_error *err, ts_arena *arena, const char *option, const ts_define *defines, int count,
                    ts_grid *grid);
 /* The values of "1,2,3" behind those that the axis has. False: one is empty. */

@@ -1,4 +1,5 @@
-/* The commands of a run of HBM: kept as they are issued, channel by channel, and written in the order of time. */
+/* The commands of a run of HBM: kept as they are issued, channel by channel, and written in the order of
+ * time. */
 #include "study/hbm_commands.h"
 
 #include <inttypes.h>

@@ -10,8 +10,8 @@ typedef struct ts_hbm_commands ts_hbm_commands;
 ts_hbm_commands *ts_hbm_commands_new(ts_arena *arena, const ts_hbm_config *config);
 /* Keeps all commands that the HBM issues from now on: 32 bytes each. */
 void ts_hbm_commands_observe(ts_hbm_commands *commands, ts_hbm *hbm);
-/* Comma-separated, with a head, in the order of cycles, then of channels. What a command does not have is -1: of PRE the
- * row, of PREA and REFab the bank. Cycles are ticks. */
+/* Comma-separated, with a head, in the order of cycles, then of channels. What a command does not have is -1:
+ * of PRE the row, of PREA and REFab the bank. Cycles are ticks. */
 void ts_hbm_commands_write(ts_hbm_commands *commands, ts_text *out);
 
 #endif

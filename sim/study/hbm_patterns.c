@@ -74,8 +74,8 @@ static bool read_nest(ts_error *err, ts_hbm_requests *requests, ts_hbm_request *
     return true;
 }
 
-/* From a row of a bank to its next, when the fields below the row fill all address bits: under maps A and B.
- */
+/* From a row of a bank to its next, when the fields below the row fill all address bits: under maps A and
+ * B. */
 static int64_t row_stride(const ts_hbm_config *c) {
     int64_t stacks = 1;
     while (stacks < c->stacks) stacks *= 2;

@@ -186,8 +186,8 @@ static bool try_all(ts_error *err, ts_arena *arena, variation *v, ts_transfer_ot
     return true;
 }
 
-/* Those that may be fast first, so that most others are over what they take: of what was priced before, then of what the
- * engine does; programs, which are long to run, last. */
+/* Those that may be fast first, so that most others are over what they take: of what was priced before, then
+ * of what the engine does; programs, which are long to run, last. */
 static int by_promise(const void *a, const void *b) {
     const candidate *left = a, *right = b;
     if (left->kind != right->kind) return (int)left->kind - (int)right->kind;

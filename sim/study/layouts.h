@@ -29,8 +29,8 @@ typedef struct {
 } ts_transfer_others_request;
 
 /* The transfer of the study with one end in each other layout that TPUs use for its type, and in those that
- * are like the other end's. None is tried for an end that lies on several axes. others: of the source, and of the
- * destination. */
+ * are like the other end's. None is tried for an end that lies on several axes. others: of the source, and of
+ * the destination. */
 bool ts_transfer_try_others(ts_error *err, ts_arena *arena, const ts_transfer_others_request *request,
                             ts_transfer_others others[2]);
 

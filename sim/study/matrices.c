@@ -1,4 +1,5 @@
-/* Which of a transfer's dims are the rows and the columns of matrices, and what these leave out of the padding. */
+/* Which of a transfer's dims are the rows and the columns of matrices, and what these leave out of the
+ * padding. */
 #include "study/matrices.h"
 
 #include "base/number.h"

@@ -1,4 +1,5 @@
-/* What a relayout costs: its ops, and the cycles that they add to a kernel that loads the vregs and stores them. */
+/* What a relayout costs: its ops, and the cycles that they add to a kernel that loads the vregs and stores
+ * them. */
 #ifndef TILESIM_STUDY_RELAYOUT_H
 #define TILESIM_STUDY_RELAYOUT_H
 

@@ -82,8 +82,8 @@ typedef struct {
     bool exact;
 } ts_transfer_mix_request;
 
-/* Where tensors are not placed, each begins behind those before in its memory. Refused: what the engine cannot do by
- * itself. */
+/* Where tensors are not placed, each begins behind those before in its memory. Refused: what the engine
+ * cannot do by itself. */
 bool ts_transfer_price_concurrent(ts_error *err, ts_arena *arena, const ts_transfer_mix_request *request,
                                   ts_transfer_mix *mix);
 

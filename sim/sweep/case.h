@@ -27,8 +27,8 @@ bool ts_sweep_reads_file(const ts_sweep_case *asked);
 /* Is its mesh a file, and not axes? */
 bool ts_sweep_has_mesh_file(const ts_sweep_case *asked);
 
-/* What it is about, in bytes: the more, the longer its answer is expected to take; that alone depends on it. Of
- * what is not known before it is asked, a program say, the same for all. */
+/* What it is about, in bytes: the more, the longer its answer is expected to take; that alone depends on it.
+ * Of what is not known before it is asked, a program say, the same for all. */
 double ts_sweep_case_bytes(ts_arena *arena, const ts_sweep_case *asked);
 
 /* All that its answer depends on, as texts: equal keys, equal answers. */

@@ -28,14 +28,16 @@ typedef struct {
     const ts_sweep_study *study;
     int workers;            /* 1 to TS_SWEEP_WORKERS */
     double timeout_seconds; /* of a point; 0: none */
-    /* Before each wait for an answer, and when a signal has come: not 0 ends the wait with an error. NULL: none. */
+    /* Before each wait for an answer, and when a signal has come: not 0 ends the wait with an error. NULL:
+     * none. */
     int (*stopped)(void *context);
     void *context;
 } ts_sweep_crew_request;
 
-/* Processes of this host, made when they are needed: a worker that crashes or takes too long costs its point alone.
- * The request and its study stay as they are until `dismiss`. False: workers is out of its range (TS_ERROR_USAGE).
- * What is done after this, and before `dismiss`, must not need that there is one process: no exit handlers run. */
+/* Processes of this host, made when they are needed: a worker that crashes or takes too long costs its point
+ * alone. The request and its study stay as they are until `dismiss`. False: workers is out of its range
+ * (TS_ERROR_USAGE). What is done after this, and before `dismiss`, must not need that there is one process:
+ * no exit handlers run. */
 bool ts_sweep_processes(ts_error *err, ts_arena *arena, const ts_sweep_crew_request *request,
                         ts_sweep_crew *crew);
 

@@ -23,9 +23,9 @@ typedef struct {
     int64_t broken;                 /* were ok, and are no longer */
 } ts_sweep_diff;
 
-/* column: number of a result; less is better. Points are the same when their parameters, their question and their
- * machine's name are. Of several rows of a point, as of several versions or of a program that changed, that of the last
- * version counts, and of those one that the other database lacks. */
+/* column: number of a result; less is better. Points are the same when their parameters, their question and
+ * their machine's name are. Of several rows of a point, as of several versions or of a program that changed,
+ * that of the last version counts, and of those one that the other database lacks. */
 bool ts_sweep_compare(ts_error *err, ts_arena *arena, ts_sweep_store *before, ts_sweep_store *after,
                       int column, ts_sweep_diff *diff);
 

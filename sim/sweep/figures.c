@@ -1,4 +1,5 @@
-/* Machines that a study names, and names of their figures: there must be such. What values are possible, each point says. */
+/* Machines that a study names, and names of their figures: there must be such. What values are possible, each
+ * point says. */
 #include <string.h>
 
 #include "names.h"

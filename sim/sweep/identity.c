@@ -1,4 +1,5 @@
-/* What an answer depends on: content of machine and files, the question, the version; hashed, FNV-1a of 128 bits. */
+/* What an answer depends on: content of machine and files, the question, the version; hashed, FNV-1a of 128
+ * bits. */
 #include <stdio.h>
 #include <string.h>
 
@@ -107,7 +108,8 @@ static hash128 add_tree(hash128 hash, const ts_tree *tree) {
     return add_text(hash, "}");
 }
 
-/* What it says, whichever files that is from; there need be no such machine, for the study may have another. */
+/* What it says, whichever files that is from; there need be no such machine, for the study may have
+ * another. */
 static hash128 hash_mesh(ts_arena *scratch, const char *path) {
     const ts_tree *tree = ts_mesh_file_tree(NULL, scratch, path);
     return tree ? add_tree(basis, tree) : add_text(basis, "none");

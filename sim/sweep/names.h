@@ -32,7 +32,8 @@ bool sweep_check_text(ts_error *err, ts_arena *arena, const sweep_known *known, 
 
 /* ---- Texts in expressions (texts.c) ---- */
 
-/* Why a text in the expression is compared with nothing, and where; NULL: all are compared with parameters. */
+/* Why a text in the expression is compared with nothing, and where; NULL: all are compared with
+ * parameters. */
 const char *sweep_wrong_text(const ts_sweep_study *study, const token *list, const token **location);
 /* The tokens of such an expression with 1 or 0 in place of each comparison. */
 const token *sweep_compare_texts(ts_arena *arena, const ts_sweep_point *point, const token *list);

@@ -1,7 +1,7 @@
 /* Processes that MPI started, on one host or many: rank 0 hands points out and writes, the others answer.
  *
- * MPI itself is in a file of its own (ranks_mpi.c), which is loaded where mpirun started this process: a build without
- * MPI has none, and all other uses do not load it. */
+ * MPI itself is in a file of its own (ranks_mpi.c), which is loaded where mpirun started this process: a
+ * build without MPI has none, and all other uses do not load it. */
 #ifndef TILESIM_SWEEP_RANKS_H
 #define TILESIM_SWEEP_RANKS_H
 
@@ -26,7 +26,8 @@ bool ts_sweep_ranks_load(ts_error *err, ts_arena *arena, int started, ts_sweep_r
 
 /* Of rank 0: its members are the other ranks. */
 void ts_sweep_ranks_crew(ts_arena *arena, const ts_sweep_ranks *ranks, ts_sweep_crew *crew);
-/* Of the others: answers what rank 0 hands out until it dismisses them; each has a worker process of its own. */
+/* Of the others: answers what rank 0 hands out until it dismisses them; each has a worker process of its
+ * own. */
 bool ts_sweep_ranks_serve(ts_error *err, ts_arena *arena, const ts_sweep_ranks *ranks,
                           const ts_sweep_crew_request *request);
 

@@ -1,4 +1,5 @@
-/* A program run with each combination of values of its parameters, by the engine of studies; ranked by time. */
+/* A program run with each combination of values of its parameters, by the engine of studies; ranked by
+ * time. */
 #ifndef TILESIM_SWEEP_RUNS_H
 #define TILESIM_SWEEP_RUNS_H
 
@@ -12,8 +13,8 @@ typedef struct {
     void *self;
 } ts_sweep_runs_request;
 
-/* Rows of the points of the grid, in the arena; NULL: an error of the whole (no worker starts). A run that fails is a row
- * with its error. */
+/* Rows of the points of the grid, in the arena; NULL: an error of the whole (no worker starts). A run that
+ * fails is a row with its error. */
 const ts_sweep_row *ts_sweep_runs(ts_error *err, ts_arena *arena, const ts_sweep_runs_request *request);
 
 /* Those with a time; those whose tensors do not fit; those with another error. */

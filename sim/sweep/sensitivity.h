@@ -16,7 +16,8 @@ typedef struct {
     int count;
 } ts_sweep_changes;
 
-/* All figures of the machines of all points. That of the first must be one: where it is not, its error is this one's. */
+/* All figures of the machines of all points. That of the first must be one: where it is not, its error is
+ * this one's. */
 bool ts_sweep_changes_make(ts_error *err, ts_arena *arena, const ts_sweep_study *study,
                            ts_sweep_changes *changes);
 

@@ -1,5 +1,6 @@
-/* Results in an SQLite file. In its write-ahead log every row is a transaction: what a process wrote before it was
- * killed is read by the next one. Once a second the log is forced to the disk, against the loss of power. */
+/* Results in an SQLite file. In its write-ahead log every row is a transaction: what a process wrote before
+ * it was killed is read by the next one. Once a second the log is forced to the disk, against the loss of
+ * power. */
 #include "sweep/store.h"
 
 #include <sqlite3.h>

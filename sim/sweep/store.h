@@ -1,4 +1,5 @@
-/* The results of studies in one SQLite file. A row is there whole or not at all, whenever the process is killed. */
+/* The results of studies in one SQLite file. A row is there whole or not at all, whenever the process is
+ * killed. */
 #ifndef TILESIM_SWEEP_STORE_H
 #define TILESIM_SWEEP_STORE_H
 

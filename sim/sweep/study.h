@@ -1,4 +1,5 @@
-/* A study: what varies, what is asked at each point, which points count, and figures that follow. One YAML file:
+/* A study: what varies, what is asked at each point, which points count, and figures that follow. One YAML
+ * file:
  *
  *   title: Tiling against rows
  *   machine: tpu-v5e                     # a name, or a path beside the study
@@ -76,17 +77,19 @@ typedef struct {
 
 enum { TS_SWEEP_NAMES = 64 };
 
-/* Names in its expressions are known, and its texts are right in form. `folder` as above. It points into `source` and its
- * text, which must outlive it, as `folder` must. NULL: an error (TS_ERROR_INPUT) with its place. */
+/* Names in its expressions are known, and its texts are right in form. `folder` as above. It points into
+ * `source` and its text, which must outlive it, as `folder` must. NULL: an error (TS_ERROR_INPUT) with its
+ * place. */
 const ts_sweep_study *ts_sweep_study_parse(ts_error *err, ts_arena *arena, const ts_source *source,
                                            const char *folder);
-/* Is there each machine that it names, and a figure of each name in set, points and vary? Whether a value can be, the
- * point's answer says. */
+/* Is there each machine that it names, and a figure of each name in set, points and vary? Whether a value can
+ * be, the point's answer says. */
 bool ts_sweep_study_check(ts_error *err, ts_arena *arena, const ts_sweep_study *study);
 /* Both. */
 const ts_sweep_study *ts_sweep_study_load(ts_error *err, ts_arena *arena, const char *path);
 /* The same with one more axis, which varies slowest of those with values. One of this name is of figures of a
- * point's machine, after all else that the study changes of it: "hbm.stacks*2", "hbm.stacks/2", or "" for none. */
+ * point's machine, after all else that the study changes of it: "hbm.stacks*2", "hbm.stacks/2", or "" for
+ * none. */
 #define TS_SWEEP_CHANGE "change"
 const ts_sweep_study *ts_sweep_study_with(ts_error *err, ts_arena *arena, const ts_sweep_study *study,
                                           const ts_grid_axis *axis);

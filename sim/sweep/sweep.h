@@ -1,5 +1,6 @@
-/* A study done: the points that its database lacks are answered and written, in any order. Of those that are next in
- * the study, what is expected to take longest is asked first: the end does not wait for a long one. */
+/* A study done: the points that its database lacks are answered and written, in any order. Of those that are
+ * next in the study, what is expected to take longest is asked first: the end does not wait for a long
+ * one. */
 #ifndef TILESIM_SWEEP_SWEEP_H
 #define TILESIM_SWEEP_SWEEP_H
 
@@ -27,8 +28,9 @@ typedef struct {
     int64_t by_status[TS_SWEEP_STATUSES]; /* of all points that count */
 } ts_sweep_result;
 
-/* The crew stays, for more points. False where an expression of the study is wrong (TS_ERROR_INPUT, with its location), the
- * database cannot be written or the crew fails (TS_ERROR_IO); what is in the database then stays. */
+/* The crew stays, for more points. False where an expression of the study is wrong (TS_ERROR_INPUT, with its
+ * location), the database cannot be written or the crew fails (TS_ERROR_IO); what is in the database then
+ * stays. */
 bool ts_sweep(ts_error *err, ts_arena *arena, const ts_sweep_request *request, ts_sweep_result *result);
 
 #endif

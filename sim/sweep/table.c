@@ -23,7 +23,8 @@ typedef struct {
 
 /* ---- Rows ---- */
 
-/* Where a point has no number for it there is none; but where no point of the study has, the expression is wrong. */
+/* Where a point has no number for it there is none; but where no point of the study has, the expression is
+ * wrong. */
 static bool derive(ts_error *err, reader *r) {
     for (int k = 0; k < r->study->derived_count; k++) {
         ts_error first = {0};

@@ -1,4 +1,5 @@
-/* Rows of a study as a table: its parameters, how each ended, results that any row has, and derived columns. */
+/* Rows of a study as a table: its parameters, how each ended, results that any row has, and derived
+ * columns. */
 #ifndef TILESIM_SWEEP_TABLE_H
 #define TILESIM_SWEEP_TABLE_H
 
@@ -28,8 +29,8 @@ typedef struct {
     ts_sweep_shard shard; /* of them */
 } ts_sweep_table_request;
 
-/* Of the points that count and are in the database, in the order of the study, or of `points`. Texts are the study's, or
- * in the arena. False: the database cannot be read, or an expression of the study is wrong. */
+/* Of the points that count and are in the database, in the order of the study, or of `points`. Texts are the
+ * study's, or in the arena. False: the database cannot be read, or an expression of the study is wrong. */
 bool ts_sweep_table_read(ts_error *err, ts_arena *arena, const ts_sweep_table_request *request,
                          ts_sweep_table *table);
 /* Only these rows, in this order. */
@@ -44,10 +45,11 @@ void ts_sweep_table_rank(ts_arena *arena, const ts_sweep_table *table, int colum
 int64_t ts_sweep_pareto(ts_arena *arena, const ts_sweep_table *table, const int *columns, int count,
                         int64_t **rows);
 const ts_sweep_value *ts_sweep_table_cell(const ts_sweep_table *table, int64_t row, int column);
-/* Is this a time, in cycles where the row has them, of which not every access was simulated? Reports put "~" before it. */
+/* Is this a time, in cycles where the row has them, of which not every access was simulated? Reports put "~"
+ * before it. */
 bool ts_sweep_table_is_estimate(const ts_sweep_table *table, int64_t row, int column);
-/* "time" is microseconds. -1, and an error that names the nearest: there is none, or no row has a value in it; where
- * no row is ok, the error of the first. */
+/* "time" is microseconds. -1, and an error that names the nearest: there is none, or no row has a value in
+ * it; where no row is ok, the error of the first. */
 int ts_sweep_table_find(ts_error *err, const ts_sweep_table *table, const char *what, const char *name);
 /* The same of what is to be a number; where there are rows, one of them has one. */
 int ts_sweep_table_find_number(ts_error *err, const ts_sweep_table *table, const char *what,

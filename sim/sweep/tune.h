@@ -1,5 +1,5 @@
-/* The best points of a large grid without asking all of them: successive halving. All are asked at the least value of
- * one parameter, which makes them cheap; the best part at the next; and so on. */
+/* The best points of a large grid without asking all of them: successive halving. All are asked at the least
+ * value of one parameter, which makes them cheap; the best part at the next; and so on. */
 #ifndef TILESIM_SWEEP_TUNE_H
 #define TILESIM_SWEEP_TUNE_H
 

@@ -1,5 +1,5 @@
-/* Fits figures of a machine to measurements: bounded least squares of the logarithms of simulated / measured.
- */
+/* Fits figures of a machine to measurements: bounded least squares of the logarithms of simulated /
+ * measured. */
 #ifndef TILESIM_VALIDATE_CALIBRATE_H
 #define TILESIM_VALIDATE_CALIBRATE_H
 
@@ -38,8 +38,8 @@ typedef struct {
                                   ts_calibrate_fields that they do */
 } ts_calibrate_request;
 
-/* A field stays within a factor of 16 of what it was, and within its own range. Refused: more fields than half
- * the rows; fields that move no row, or move all as others do. */
+/* A field stays within a factor of 16 of what it was, and within its own range. Refused: more fields than
+ * half the rows; fields that move no row, or move all as others do. */
 bool ts_calibrate(ts_error *err, ts_arena *arena, const ts_calibrate_request *request,
                   ts_calibration *calibration);
 

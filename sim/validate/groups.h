@@ -1,5 +1,6 @@
-/* Groups of measurements that are alike: what their rows state, how they were timed, goals and remarks. A table
- * whose columns are those of tests/data/measured_groups.tsv, of which all from `chip` on may be missing. */
+/* Groups of measurements that are alike: what their rows state, how they were timed, goals and remarks. A
+ * table whose columns are those of tests/data/measured_groups.tsv, of which all from `chip` on may be
+ * missing. */
 #ifndef TILESIM_VALIDATE_GROUPS_H
 #define TILESIM_VALIDATE_GROUPS_H
 

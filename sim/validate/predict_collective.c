@@ -11,7 +11,8 @@ static void print_extents(char *out, size_t size, const ts_workload *work, int32
     if (devices > 1) snprintf(out + at, size - at, "x%d", devices);
 }
 
-/* The members of a group differ in the leading coordinates of the mesh: chips first, then devices of a chip. */
+/* The members of a group differ in the leading coordinates of the mesh: chips first, then devices of a
+ * chip. */
 static void print_groups(char *out, size_t size, const ts_workload *work, int64_t devices) {
     long long members = work->members, groups = devices / work->members;
     if (work->collective == TS_COLLECTIVE_PERMUTE)

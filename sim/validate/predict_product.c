@@ -48,8 +48,8 @@ static extents large_block(const ts_machine *machine) {
 /* Blocks that are run before what follows is like them: with few steps of K, stores decide. */
 static int64_t settling(const ts_work_product *p, extents b) { return p->k >= 4 * b.k ? 1 : 4; }
 
-/* A row of so many blocks is run whole, with the strides that all have; of a longer one a part, and then all blocks side by
- * side, which costs less. */
+/* A row of so many blocks is run whole, with the strides that all have; of a longer one a part, and then all
+ * blocks side by side, which costs less. */
 enum { BESIDE = 16 };
 
 static predict_series series_of(predict_program *k, const ts_work_product *p, extents b) {

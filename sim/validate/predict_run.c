@@ -6,8 +6,8 @@
 
 double predict_microseconds(int64_t ps) { return (double)ps / 1e6; }
 
-/* With matrix units that multiply random data: a clock that is slower, or the same, beside which the engine's rates
- * stay what they are. */
+/* With matrix units that multiply random data: a clock that is slower, or the same, beside which the engine's
+ * rates stay what they are. */
 const ts_machine *predict_under_load(ts_arena *arena, const ts_machine *machine) {
     int64_t slow = machine->chip.matrix_khz, fast = machine->chip.sustained_khz;
     if (slow >= fast) return machine;

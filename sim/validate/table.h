@@ -1,5 +1,5 @@
-/* Tables of text, a row a line: TSV where the first line has a tab, else CSV with quoted fields. The first line
- * names the columns, in any order; empty lines are left out. */
+/* Tables of text, a row a line: TSV where the first line has a tab, else CSV with quoted fields. The first
+ * line names the columns, in any order; empty lines are left out. */
 #ifndef TILESIM_VALIDATE_TABLE_H
 #define TILESIM_VALIDATE_TABLE_H
 

@@ -1,5 +1,5 @@
-/* How near the machines are to the real ones: every row of a table of measurements beside what a model says.
- */
+/* How near the machines are to the real ones: every row of a table of measurements beside what a model
+ * says. */
 #ifndef TILESIM_VALIDATE_VALIDATE_H
 #define TILESIM_VALIDATE_VALIDATE_H
 
@@ -63,7 +63,8 @@ typedef struct {
 /* False: the system refused something. */
 bool ts_validate(ts_error *err, ts_arena *arena, const ts_validate_request *request,
                  ts_validation *validation);
-/* How long it takes, about: CPU seconds by the kind of a row, as measured over the table that the binary carries. */
+/* How long it takes, about: CPU seconds by the kind of a row, as measured over the table that the binary
+ * carries. */
 double ts_validate_seconds(ts_arena *arena, const ts_validate_request *request);
 bool ts_validation_is_estimated(const ts_validation *validation); /* any of its rows? */
 

@@ -1,6 +1,6 @@
 /* Which group a row of measurements is of that does not name one: rules by its words, of which the first that
- * fits counts. A table whose columns are those of tests/data/measured_words.tsv, of which all but `words` may be
- * missing. */
+ * fits counts. A table whose columns are those of tests/data/measured_words.tsv, of which all but `words` may
+ * be missing. */
 #ifndef TILESIM_VALIDATE_WORDS_H
 #define TILESIM_VALIDATE_WORDS_H
 
@@ -28,8 +28,8 @@ typedef enum {
 } ts_stream_result;
 
 typedef struct {
-    /* Words in the row's workload: of "copy & *S(3)|*CMEM" the first, and one of the others. A word begins where
-     * one of the text does ("max" is not in "softmax") unless it begins with '*'. */
+    /* Words in the row's workload: of "copy & *S(3)|*CMEM" the first, and one of the others. A word begins
+     * where one of the text does ("max" is not in "softmax") unless it begins with '*'. */
     const char *words;
     const char *timing; /* the same of how the row was timed; NULL: any way */
     const char *chip;   /* "v4"; NULL: any */

@@ -10,7 +10,8 @@
 
 /* ---- Which chip ---- */
 
-/* How tables name chips, and into how many devices of one they count; of names that begin alike the longer is first. */
+/* How tables name chips, and into how many devices of one they count; of names that begin alike the longer is
+ * first. */
 static const struct {
     const char *name, *chip, *machine;
     int devices;

@@ -57,8 +57,8 @@ typedef struct {
     int64_t chips[3];
 } ts_workload;
 
-/* Never fails: what is not recognised has a reason. `groups` has those that come with tilesim, and stays; rules
- * are of rows that name no group. */
+/* Never fails: what is not recognised has a reason. `groups` has those that come with tilesim, and stays;
+ * rules are of rows that name no group. */
 void ts_workload_read(const ts_work_groups *groups, const ts_work_rules *rules, const ts_measured_row *row,
                       ts_workload *work);
 

@@ -1,4 +1,5 @@
-/* What the row of a workload states: figures by their keys, words, and the readers that suites share. Private. */
+/* What the row of a workload states: figures by their keys, words, and the readers that suites share.
+ * Private. */
 #ifndef TILESIM_VALIDATE_WORKLOAD_PRIVATE_H
 #define TILESIM_VALIDATE_WORKLOAD_PRIVATE_H
 
@@ -10,7 +11,8 @@
 /* Sets why it is not modelled; returns false. */
 bool workload_refuse(ts_workload *work, const char *reason);
 
-/* The figure of the first of `keys` (NULL ends them) that the row has; 0: it has none, or no positive whole number. */
+/* The figure of the first of `keys` (NULL ends them) that the row has; 0: it has none, or no positive whole
+ * number. */
 int64_t workload_number(const ts_measured_row *row, const char *const *keys);
 #define NUMBER(...) workload_number(row, (const char *const[]){__VA_ARGS__, NULL})
 

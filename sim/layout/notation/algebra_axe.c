@@ -82,8 +82,8 @@ static bool forward(ts_call *call, ts_value *out) {
     return layout && add_points(call, layout, call->arguments[B].integers, out);
 }
 
-/* Digits for an index without a shape: flat, the first iter taking what is left over, or one for each iter.
- */
+/* Digits for an index without a shape: flat, the first iter taking what is left over, or one for each
+ * iter. */
 static int64_t *digits_of(ts_call *call) {
     const ts_axe *axe = &call->arguments[A].axe;
     const ts_argument *index = &call->arguments[B];

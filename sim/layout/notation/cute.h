@@ -90,8 +90,8 @@ bool ts_cute_coalesce(ts_error *err, ts_arena *arena, const ts_cute *layout, con
                       ts_cute *out);
 /* Coalesced, without what has a stride of 0. */
 void ts_cute_filter(ts_arena *arena, const ts_cute *layout, ts_cute *out);
-/* R(c) = A(B(c)), for every coordinate c of B. By mode: modes of A that the tiler does not reach are dropped.
- */
+/* R(c) = A(B(c)), for every coordinate c of B. By mode: modes of A that the tiler does not reach are
+ * dropped. */
 bool ts_cute_compose(ts_error *err, ts_arena *arena, const ts_cute *a, const ts_cute_tiler *b, ts_cute *out);
 /* What the layout does not reach: ordered, disjoint from it but for 0. Together they reach at least `target`
  * (>= 1; usual is the layout's cosize), unless a stride is no multiple of what smaller ones cover: then a gap

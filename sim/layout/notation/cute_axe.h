@@ -1,5 +1,5 @@
-/* CuTe layouts in the common form, by way of Axe: leaves of a mode reversed, as Axe's last iter is fastest.
- */
+/* CuTe layouts in the common form, by way of Axe: leaves of a mode reversed, as Axe's last iter is
+ * fastest. */
 #ifndef TILESIM_LAYOUT_NOTATION_CUTE_AXE_H
 #define TILESIM_LAYOUT_NOTATION_CUTE_AXE_H
 

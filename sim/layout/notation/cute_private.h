@@ -4,8 +4,8 @@
 
 #include "layout/notation/cute.h"
 
-/* Why a layout's numbers do not fit in int64; NULL when they do. Every layout that leaves these files fits.
- */
+/* Why a layout's numbers do not fit in int64; NULL when they do. Every layout that leaves these files
+ * fits. */
 const char *ts_cute_misfit(const ts_cute *layout);
 
 /* Reports a misfit of a result. */

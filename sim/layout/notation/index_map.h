@@ -65,7 +65,8 @@ bool ts_index_map_equivalent(const ts_index_map *a, const ts_index_map *b);
 
 /* ---- The common form ---- */
 
-/* Axes: flat, "m" where there are no separators, else p0, p1 ..; apart, x0, x1 .. for the transformed indices. */
+/* Axes: flat, "m" where there are no separators, else p0, p1 ..; apart, x0, x1 .. for the transformed
+ * indices. */
 typedef enum { TS_INDEX_MAP_APART, TS_INDEX_MAP_FLAT } ts_index_map_form;
 /* Sums of digits become stages; other maps stay functions. The map need not be injective. */
 const ts_layout *ts_index_map_layout(ts_error *err, ts_arena *arena, const ts_index_map *map,

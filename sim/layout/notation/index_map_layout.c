@@ -224,7 +224,8 @@ const ts_layout *ts_index_map_from_zero(ts_error *err, ts_arena *arena, const ts
 
 enum { BITMAP_MAX = 1 << 30, CHUNK = 32 * TS_MAP_BLOCK };
 
-/* The addresses of indices in row-major order, of a layout with one axis, from flat index `first` on; how many. */
+/* The addresses of indices in row-major order, of a layout with one axis, from flat index `first` on; how
+ * many. */
 static int64_t next_addresses(const ts_layout *layout, int64_t first, int64_t addresses[CHUNK]) {
     int64_t count = ts_min(ts_layout_element_count(layout) - first, CHUNK);
     bool known = ts_layout_forward_blocks(layout, first, count, addresses);

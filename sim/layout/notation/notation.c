@@ -1,5 +1,5 @@
-/* The table of notations, and which one a text is in. XLA's own is not here: it is read together with the dims
- * (xla_parse.c). */
+/* The table of notations, and which one a text is in. XLA's own is not here: it is read together with the
+ * dims (xla_parse.c). */
 #include "notation.h"
 
 #include <ctype.h>

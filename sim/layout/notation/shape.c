@@ -102,7 +102,8 @@ static bool is_bare(const ts_shape *shape) {
            !shape->xla->layout_written;
 }
 
-/* A memref has its dims, its layout and its memory space inside; it is written as "tiled<..>" from then on. */
+/* A memref has its dims, its layout and its memory space inside; it is written as "tiled<..>" from then
+ * on. */
 static const ts_shape *read_memref(ts_error *err, ts_arena *arena, ts_cursor *cursor) {
     ts_memref memref;
     if (!ts_memref_read(err, arena, cursor, &memref)) return NULL;

@@ -139,7 +139,8 @@ bool ts_notation_read_tiled(ts_error *err, ts_arena *arena, ts_cursor *cursor, t
 
 /* ---- Memrefs ---- */
 
-/* Their numbers in S(), as jax/_src/tpu_custom_call.py (MemorySpace.color) has them; "any" is HBM until placed. */
+/* Their numbers in S(), as jax/_src/tpu_custom_call.py (MemorySpace.color) has them; "any" is HBM until
+ * placed. */
 static const struct {
     const char *name;
     int space;

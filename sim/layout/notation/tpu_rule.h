@@ -17,8 +17,8 @@ enum {
         TS_TPU_LARGE_X4 | TS_TPU_LARGE_X8 | TS_TPU_ARGUMENT, /* as arguments and results of entry are */
 };
 
-/* The fields' dims, minor_to_major (none: row-major) and memory space, with the rule's tiles; 4-, 2- and 1-bit
- * types are packed, E(). generation: 2 .. 7 (v2 .. TPU7x). */
+/* The fields' dims, minor_to_major (none: row-major) and memory space, with the rule's tiles; 4-, 2- and
+ * 1-bit types are packed, E(). generation: 2 .. 7 (v2 .. TPU7x). */
 const ts_shape *ts_tpu_tiled(ts_error *err, ts_arena *arena, ts_dtype dtype, const ts_xla_layout *fields,
                              int generation, unsigned flags);
 /* The layout of an argument or result of entry that nothing says otherwise of: of the fields' dims and memory

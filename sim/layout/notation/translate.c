@@ -215,8 +215,8 @@ static const ts_index_expr *swizzled(const tracer *t, const ts_swizzle *s, const
 
 typedef enum { BY_AXIS, BY_DIGIT } index_form;
 
-/* One transformed index for each digit where digits follow each other without gaps, else one for each axis.
- */
+/* One transformed index for each digit where digits follow each other without gaps, else one for each
+ * axis. */
 static void add_axes(const ts_layout *layout, const tracer *t, index_form form, ts_index_map *map,
                      const ts_index_expr **exprs, int *separators) {
     part parts[TS_LAYOUT_MAX_DIMS];

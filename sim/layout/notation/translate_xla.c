@@ -131,8 +131,8 @@ static const ts_shape *check(search *s, const digits *list) {
 
 /* ---- Undoing a tile ---- */
 
-/* The digit of the same dim just above, before `limit`; -1: there is one, but not there; -2: there is none.
- */
+/* The digit of the same dim just above, before `limit`; -1: there is one, but not there; -2: there is
+ * none. */
 static int find_outer(const digits *list, const digit *inner, int limit) {
     bool other = false;
     for (int i = 0; i < list->count; i++) {

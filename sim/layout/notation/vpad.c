@@ -126,7 +126,8 @@ static cut cut_rows(const ts_vpad *v) {
     return c;
 }
 
-/* Columns: the tiles of a vreg, then in a tile the sublanes, the parts of a word (of one row) and the lanes. */
+/* Columns: the tiles of a vreg, then in a tile the sublanes, the parts of a word (of one row) and the
+ * lanes. */
 static cut cut_columns(const ts_vpad *v) {
     cut c = {0};
     int64_t packing = v->tile[0] == 1 ? ts_vpad_packing(v) : 1;
@@ -149,7 +150,8 @@ typedef struct {
     int count, replica_count; /* digits from dim 0 on that are known */
 } draft;
 
-/* The dim at `count` into its slices and the parts of one; a replicated one stays whole, and its parts repeat. */
+/* The dim at `count` into its slices and the parts of one; a replicated one stays whole, and its parts
+ * repeat. */
 static bool cut_dim(draft *d, int64_t offset, const cut *c) {
     int64_t slice = extent_of(c), end, rest = slice;
     int at = d->count;

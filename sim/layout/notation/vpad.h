@@ -5,10 +5,11 @@
  *   offset = "*" | int                              implicit = ",-1" | ",-2" | ",-2,-1"
  *
  * Source: jax-ml/jax@cff5c5f6aa jaxlib/mosaic/dialect/tpu/layout.h and layout.cc (Apache-2.0). A vreg has 8
- * sublanes of 128 lanes of 32 bits; a value of fewer bits is one of `packing` in a word. Tiles fill a vreg along
- * the columns alone: it holds a slice of (rows, tiles * columns). Offsets say where in the first slice the first
- * element is; "*": every position along that dim holds it. Implicit dims of 1 are put in behind (-1), before the last
- * (-2) or both. Axes of the layout: vreg (row-major over slices), sublane, lane and sub, the part of a word. */
+ * sublanes of 128 lanes of 32 bits; a value of fewer bits is one of `packing` in a word. Tiles fill a vreg
+ * along the columns alone: it holds a slice of (rows, tiles * columns). Offsets say where in the first slice
+ * the first element is; "*": every position along that dim holds it. Implicit dims of 1 are put in behind
+ * (-1), before the last (-2) or both. Axes of the layout: vreg (row-major over slices), sublane, lane and
+ * sub, the part of a word. */
 #ifndef TILESIM_LAYOUT_NOTATION_VPAD_H
 #define TILESIM_LAYOUT_NOTATION_VPAD_H
 

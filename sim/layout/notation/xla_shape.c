@@ -6,7 +6,8 @@
 
 #include "base/number.h"
 
-/* A '*' merges its dim with the next; then each tiled dim becomes (count, within), and all the withins move last. */
+/* A '*' merges its dim with the next; then each tiled dim becomes (count, within), and all the withins move
+ * last. */
 void ts_xla_apply_tile(ts_layout_builder *b, const ts_xla_tile *tile) {
     while (b->count < tile->rank && !b->failed) ts_layout_insert(b, 0);
     if (b->failed) return;
