@@ -11,10 +11,9 @@ static bool is_number(ts_field_kind kind) {
 bool ts_field_scaled(const ts_field_leaf *leaf, ts_field_scaling scaling, ts_text *out) {
     bool doubles = scaling == TS_FIELD_DOUBLED;
     const ts_field *field = leaf->field;
-    int64_t value = is_number(field->kind) ? ts_field_value(field, leaf->at) : 0, moved;
+    int64_t value = is_number(field->kind) ? ts_field_value(field, leaf->at) : 0, moved = value / 2;
     int32_t narrow;
-    if (value <= 0 || !ts_mul(value, 2, &moved) || (!doubles && value % 2 != 0)) return false;
-    if (!doubles) moved = value / 2;
+    if (value <= 0 || (doubles ? !ts_mul(value, 2, &moved) : value % 2 != 0)) return false;
     if (field->bytes == sizeof narrow && moved > INT32_MAX) return false;
     narrow = (int32_t)moved;
     ts_text_add(out, "%s=", leaf->path);

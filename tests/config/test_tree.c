@@ -32,6 +32,7 @@ static void reads_trees(void **state) {
         {"a: {b: 1, c: 2} # both", "{a: {b: 1@7 #both, c: 2@13 #both}}"},
         {"a: {b: 'it''s # no', c: \"#\"} # yes", "{a: {b: 'it's # no'@7 #yes, c: '#'@24 #yes}}"},
         {"a: {b: 1, c: \"' # no\"} # yes", "{a: {b: 1@7 #yes, c: '' # no'@13 #yes}}"},
+        {"a: 'b'# no blank before", "{a: 'b'@3}"},
         {"a: | # block\n  x # text\nb: # nothing", "{a: 'x # text\n'@3 #block, b: @26 #nothing}"},
         {"a:\n- 1 # one\n- [2, 3]", "{a: [1@5 #one, [2@16, 3@19]]}"},
         {"\xef\xbb\xbf"
@@ -71,6 +72,7 @@ static void refuses(void **state) {
         {"", "t.yaml:1:1: error: found nothing, expected a mapping\n\n^\n"},
         {"# only this\n", "t.yaml:2:1: error: found nothing, expected a mapping\n\n^\n"},
         {"a: 1\nb: 2\na: 3\n", "t.yaml:3:1: error: duplicate key 'a': it is also on line 1\na: 3\n^\n"},
+        {"a: 1\nb: 2\nc: 3\nb: 4\n", "t.yaml:4:1: error: duplicate key 'b': it is also on line 2\nb: 4\n^\n"},
         {"a: &x\n  b: *x\n",
          "t.yaml:2:6: error: the alias '*x' stands inside what it refers to\n  b: *x\n     ^\n"},
         {"a: *y\n", "t.yaml:1:4: error: the alias '*y' refers to nothing\na: *y\n   ^\n"},
@@ -116,6 +118,21 @@ static void bounds_expansion(void **state) {
     ts_arena_free(arena);
 }
 
+/* A list of 4,095 values and the list itself are as many as there may be. */
+static void counts_every_value(void **state) {
+    ts_arena *arena = ts_arena_new();
+    ts_text text = ts_text_begin(arena);
+    for (int i = 1; i < TS_TREE_MAX_NODES; i++) ts_text_add(&text, "- 0\n");
+    ts_source source = {"t.yaml", text.bytes, text.length};
+    const ts_tree *tree = ts_tree_parse(NULL, arena, &source);
+    assert_non_null(tree);
+    assert_int_equal(tree->size, TS_TREE_MAX_NODES);
+    ts_text_add(&text, "- 0\n");
+    expect_refusal(text.bytes, text.length,
+                   "t.yaml:4096:3: error: more than 4096 values, aliases expanded\n- 0\n  ^\n");
+    ts_arena_free(arena);
+}
+
 /* Every prefix of a file is a tree or an error with a place inside it. */
 static void survives_truncation(void **state) {
     static const char text[] =
@@ -134,9 +151,8 @@ static void survives_truncation(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_trees),
-        cmocka_unit_test(refuses),
-        cmocka_unit_test(bounds_expansion),
+        cmocka_unit_test(reads_trees),         cmocka_unit_test(refuses),
+        cmocka_unit_test(bounds_expansion),    cmocka_unit_test(counts_every_value),
         cmocka_unit_test(survives_truncation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
