@@ -22,6 +22,15 @@ static const ts_machine *machine_without(const char *name, unsigned kinds) {
     return machine;
 }
 
+/* A tpu-v5e with a figure changed, or two. */
+static const ts_machine *machine_with(const char *one, const char *other) {
+    const char *const overrides[] = {one, other};
+    const ts_machine *machine =
+        ts_machine_load_with(NULL, arena, "tpu-v5e", "test", overrides, other ? 2 : 1);
+    assert_non_null(machine);
+    return machine;
+}
+
 static ts_dma_cost price(const ts_machine *machine, const char *src, const char *dst, bool exact) {
     ts_transfer_request request = parse_transfer(arena, machine, src, dst);
     ts_transfer_study study;
@@ -91,6 +100,36 @@ static ts_chip_counters run_of(const ts_machine *machine, const char *program, c
     const ts_timed_run *run = ts_timed_run_get(NULL, &p);
     assert_non_null(run);
     return run->chip;
+}
+
+/* With one transfer at a time the second of a block stands in a queue, and that is no work of the core either. */
+static void waiting_for_the_engine_is_not_work(void **state) {
+    const ts_machine *machine = machine_with("dma.queues=1", "dma.descriptors=1");
+    ts_dma_cost cost = price(machine, "f32[300,1030]{1,0:T(8,128)}", "f32[300,1030]{0,1:T(8,128)}", true);
+    ts_chip_counters chip =
+        run_of(machine, "programs/transpose.tsim", "-D TYPE=f32 -D ROWS=300 -D COLS=1030");
+    assert_true(chip.cores[0].stalls[TS_STALL_DMA_QUEUE] > 0);
+    assert_int_equal(cost.engine_cycles, chip.cycles - chip.cores[0].stalls[TS_STALL_SEMAPHORE] -
+                                             chip.cores[0].stalls[TS_STALL_DMA_QUEUE]);
+}
+
+/* Scalar results that take a thousand cycles: the first of all stalls. */
+static void the_longest_stall_is_named(void **state) {
+    const ts_machine *machine = machine_with("core.timing.scalar.latency=1000", NULL);
+    ts_dma_cost cost =
+        price(machine, "f32[128,128]{1,0:T(8,128)S(1)}", "f32[128,128]{0,1:T(8,128)S(1)}", true);
+    assert_string_equal(cost.limiter, ts_stall_get(TS_STALL_WAIT + TS_LATENCY_SCALAR)->meaning);
+}
+
+/* The program holds three blocks of each in VMEM, of 1 MiB; also where only part of it would be run. */
+static void what_does_not_fit_is_refused(void **state) {
+    const ts_machine *machine = machine_with("memories.vmem.capacity=1 MiB", NULL);
+    ts_transfer_request request =
+        parse_transfer(arena, machine, "f32[8192,8192]{1,0:T(8,128)}", "f32[8192,8192]{0,1:T(8,128)}");
+    ts_transfer_study study;
+    ts_error err = {0};
+    assert_false(ts_transfer_price(&err, arena, &request, &study));
+    assert_non_null(strstr(err.message, "vmem"));
 }
 
 static void parts_make_the_whole(const ts_dma_cost *cost) {
@@ -435,6 +474,9 @@ static void every_kind_has_a_field(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_price_is_that_of_the_program),
+        cmocka_unit_test(waiting_for_the_engine_is_not_work),
+        cmocka_unit_test(the_longest_stall_is_named),
+        cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(what_is_run_in_part_is_near_the_whole),
         cmocka_unit_test(the_rest_keeps_the_pace),
         cmocka_unit_test(low_last_strips_take_their_own_time),
