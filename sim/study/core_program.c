@@ -97,7 +97,7 @@ static void break_down(const ts_dma_machine *dma, const ts_plan *plan, const cor
                                      .descriptors = m->transfers};
     for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) waited += m->stalls[waits[i]];
     for (int i = 0; i < TS_STALL_SEMAPHORE; i++)
-        if (m->stalls[i] > 0 && (most < 0 || m->stalls[i] > m->stalls[most])) most = i;
+        if (m->stalls[i] > (most < 0 ? 0 : m->stalls[most])) most = i;
     ts_dma_break_down_program(dma, m->cycles - waited / m->cores,
                               most < 0 ? "bundles" : ts_stall_get(most)->meaning, cost);
 }

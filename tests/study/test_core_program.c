@@ -247,8 +247,9 @@ static void what_is_run_in_part_is_near_the_whole(void **state) {
     }
 }
 
-/* Blocks have 512 x 512 elements, or a matrix's where those are fewer: 6 * 8 are run for each core, more of small ones
- * and whole strips. The rest takes as long as the transfers in the middle of the run do. */
+/* Blocks have 512 x 512 elements, or a matrix's where those are fewer: 6 * 8 are run for each core, more of small ones,
+ * whole strips, and whole matrices where the full strips of one are fewer. The rest takes as long as the transfers in the
+ * middle of the run do. */
 static const struct {
     const char *machine, *src, *dst;
     int64_t run, blocks;
@@ -262,8 +263,11 @@ static const struct {
     {"tpu-v5e", "u4[14,1536,2048]{2,1,0:T(8,128)(8,1)E(4)}", "u4[14,1536,2048]{1,2,0:T(8,128)(8,1)E(4)}",
      6 * 12, 168},
     {"tpu-v5e", "u8[5120,4608]{1,0:T(8,128)(4,1)}", "u8[5120,4608]{0,1:T(8,128)(4,1)}", 6 * 9, 90},
-    {"tpu-v5e", "u4[4,1100,6000]{2,1,0:T(8,128)(8,1)E(4)}", "u4[4,1100,6000]{1,2,0:T(8,128)(8,1)E(4)}",
-     2 * 36, 144},
+    /* four full strips of 9 are fewer than 6 * 9: whole matrices of five; six full ones are as many */
+    {"tpu-v5e", "u4[4,2500,4608]{2,1,0:T(8,128)(8,1)E(4)}", "u4[4,2500,4608]{1,2,0:T(8,128)(8,1)E(4)}",
+     2 * 45, 180},
+    {"tpu-v5e", "u4[2,3584,4608]{2,1,0:T(8,128)(8,1)E(4)}", "u4[2,3584,4608]{1,2,0:T(8,128)(8,1)E(4)}", 54,
+     126},
 };
 
 static void the_rest_keeps_the_pace(void **state) {
