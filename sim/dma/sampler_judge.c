@@ -6,7 +6,7 @@
 double sampler_weight_of(const sampler *s, const sampler_sample *now, double rate) {
     double own = rate * (double)s->box.elements, past = (double)(now->tick + s->charged);
     double others = rate / 4, later = (double)(s->elements - s->passed - s->box.elements);
-    if (s->passed > 0) others = past / (double)s->passed < rate ? past / (double)s->passed : rate;
+    if (s->passed > 0) others = fmin(past / (double)s->passed, rate);
     return own / (own + (s->passed > 0 ? past : 0) + later * others);
 }
 

@@ -13,8 +13,7 @@ static int64_t stall_ticks(const ts_hbm_config *hbm) {
 /* Those of all channels' queues, and those that are looked ahead to. */
 static int64_t waiting_lines(const ts_hbm_config *hbm, const ts_dma_config *dma) {
     int64_t entries = (int64_t)hbm->stacks * hbm->channels * (hbm->read_entries + hbm->write_entries);
-    int64_t ahead = dma->lookahead_bytes > 0 ? dma->lookahead_bytes : 0;
-    return (ahead + entries * hbm->burst_bytes) / dma->access_bytes;
+    return (dma->lookahead_bytes + entries * hbm->burst_bytes) / dma->access_bytes;
 }
 
 sampler_memory sampler_memory_of(const ts_hbm_config *hbm, const ts_dma_config *dma) {

@@ -55,7 +55,7 @@ static void what_a_memory_holds(void **state) {
     assert_int_equal(m.stall, 804);
     assert_int_equal(m.lines, 100 + 2 * 8 * 64 / 2);
     hbm.refresh = TS_HBM_REFRESH_PER_BANK;
-    dma.lookahead_bytes = -1;
+    dma.lookahead_bytes = 0;
     m = sampler_memory_of(&hbm, &dma);
     assert_int_equal(m.stall, 0);
     assert_int_equal(m.lines, 512);
