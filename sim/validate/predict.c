@@ -147,7 +147,8 @@ static void needs(const ts_workload *w, double *bytes, double *operations) {
     double elements = 1;
     *bytes = *operations = 0;
     for (int i = 0; i < w->rank; i++) elements *= (double)w->dims[i];
-    if (w->kind == TS_WORK_COPY) *bytes = w->rank >= 2 ? 2 * elements : 2 * elements /* read and written */;
+    if (w->kind == TS_WORK_COPY)
+        *bytes = 2 * elements; /* f16 that is read, or bytes that are read and written */
     if (w->kind == TS_WORK_ELEMENTWISE) *bytes = 2 * elements * (w->inputs + 1);
     if (w->kind == TS_WORK_PASSES) *bytes = (double)w->read_bytes + (double)w->written_bytes;
     if (w->kind == TS_WORK_ATTENTION) {
