@@ -215,6 +215,25 @@ static void devices_signal_each_other(void **state) {
     assert_int_equal(barriers, 1);
 }
 
+/* What was signalled, 3, is the number of a row, and all that there is to wait for. */
+static void semaphores_are_read(void **state) {
+    const ts_run_result *result = run(
+        HALVES "\"tpu.sem_signal\"(%c, %three) : (" COUNT
+               ", i32) -> ()\n%count = \"tpu.sem_read\"(%c) : (" COUNT ") -> i32\n" AWAIT(
+                   "%c", COUNT,
+                   "%count") "%from = \"tpu.memref_slice\"(%x, %count, %none) : (" ARRAY ", i32, i32) -> " ROW
+                             "\n%to = \"tpu.memref_slice\"(%y1, %three, %none) : (" ROWS ", i32, i32) -> " ROW
+                             "\n%own = \"tpu.sem_alloc\"() : () -> " DONE "\n" REMOTE WAITS SEND(
+                                 "%from, %to, %own", "1, 0, 1, 1, 0, 0",
+                                 ROW ", " ROW ", " DONE) "\"tpu.wait_dma2\"(%own, %from, %to) : (" DONE
+                                                         ", " ROW ", " ROW ") -> ()\n",
+        PARTS);
+    assert_non_null(result);
+    assert_true(result->passed);
+    for (int d = 0; d < 3; d++)
+        assert_true(result_at(result, (8 * d + 7) * 128) == (float)((8 * d + 3) * 128));
+}
+
 static void waits_in_a_circle_are_told(void **state) {
     assert_null(run(AWAIT("%c", COUNT, "%one") SIGNAL("%c", COUNT, "%right"), PARTS));
     assert_int_equal(err.kind, TS_ERROR_FAULT);
@@ -375,6 +394,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(slices_of_slices_begin_at_the_sum, set_up, end_group),
         cmocka_unit_test_setup_teardown(registers_of_slices_are_added, set_up, end_group),
         cmocka_unit_test_setup_teardown(devices_signal_each_other, set_up, end_group),
+        cmocka_unit_test_setup_teardown(semaphores_are_read, set_up, end_group),
         cmocka_unit_test_setup_teardown(waits_in_a_circle_are_told, set_up, end_group),
         cmocka_unit_test_setup_teardown(tables_of_semaphores_have_rows, set_up, end_group),
         cmocka_unit_test_setup_teardown(devices_have_numbers, set_up, end_group),
