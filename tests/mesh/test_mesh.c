@@ -59,6 +59,20 @@ static void test_read(void **state) {
     }
 }
 
+/* Two chips have one link between them, whatever the machine closes to rings. */
+static void two_chips_are_no_ring(void **state) {
+    static const char *const pairs[] = {"ici.wrap=2"};
+    ts_arena *arena = ts_arena_new();
+    ts_mesh mesh;
+    const ts_machine *machine = ts_machine_load_with(NULL, arena, "tpu-v5e", "--set", pairs, 1);
+    ts_mesh_request request = {.machine = machine, .axes = {"--mesh", "2x4", 3}};
+    assert_non_null(machine);
+    assert_true(ts_mesh_read(NULL, arena, &request, &mesh));
+    assert_false(mesh.ring[0]);
+    assert_true(mesh.ring[1]);
+    ts_arena_free(arena);
+}
+
 static void test_errors(void **state) {
     static const struct {
         mesh_text text;
@@ -77,6 +91,8 @@ static void test_errors(void **state) {
         {{"tpu-v5e", "a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1", "1"}, 33, "more than 8 axes"},
         {{"tpu-v5e", "a=4 b=4", "4x4"}, 5, "found 'b', expected ',' or the end"},
         {{"tpu-v5e", "4x4", "65536x2"}, 1, "more than 65536 chips"},
+        {{"tpu-v5e", "4x4", "4x"}, 3, "found the end, expected an extent"},
+        {{"tpu-v5e", "4x4", "16x1x1x1x1"}, 10, "more than 4 extents"},
         {{"tpu-v5e", "6x4", "4x4"},
          1,
          "the mesh has 24 devices, the topology 16 chips of 1: the products must be equal"},
@@ -217,8 +233,9 @@ static void test_two_rings(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_read), cmocka_unit_test(test_errors),    cmocka_unit_test(test_routes),
-        cmocka_unit_test(test_sums), cmocka_unit_test(test_two_rings),
+        cmocka_unit_test(test_read),   cmocka_unit_test(two_chips_are_no_ring),
+        cmocka_unit_test(test_errors), cmocka_unit_test(test_routes),
+        cmocka_unit_test(test_sums),   cmocka_unit_test(test_two_rings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
