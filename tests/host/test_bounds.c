@@ -26,6 +26,7 @@ static const struct {
 } rows[] = {
     {"+", &positive, &negative, {-6, 6, 0, false, true}},
     {"+", &positive, &from_zero, {2, 12, 0.75, false, true}},
+    {"+", &from_zero, &positive, {2, 12, 0.75, false, true}},
     {"+", &from_zero, &both, {-2, 8, 0, false, true}},
     {"+", &both, &from_zero, {-2, 8, 0, false, true}},
     {"+", &huge, &huge, {0, 0x1p1001, 0, false, true}},

@@ -369,6 +369,9 @@ static const row rows[] = {
      "{\n}\n",
      "1 module <m> < x={(f32[2]{0}, s32[])}, y={z={ mesh = #sdy.mesh<[\"x\"=2]>, b = #b<>}}>\n4 entry "
      "<f>\nend\n"},
+    /* Its brackets are closed: what follows is of a message. */
+    {"HloModule m, x={(\n  f32[2]{0}\n)}\nwords of it\n",
+     "1 module <m> < x={( f32[2]{0} )}>\n4 message <words of it>\n"},
     /* What is no attribute behind it. */
     {"HloModule a\nx\nHloModule b\n, x\nHloModule c\n=x\nHloModule d\nx=\nHloModule e\nx= y\nHloModule f\nxy "
      "z\nHloModule g\nx=y\n",
@@ -658,6 +661,28 @@ static void each_line_is_counted_once(void **state) {
     ts_arena_free(arena);
 }
 
+/* At the end of the text, or where another one begins; also one whose parameters do not end. */
+static void computations_that_do_not_end_are_counted(void **state) {
+    static const struct {
+        const char *text;
+        int unended;
+    } texts[] = {{"c {\n  a = f32[2] negate(b)\n}\n", 0},
+                 {"c {\n  a = f32[2] negate(b)\n", 1},
+                 {"c {\n  a = f32[2] negate(b)\nd {\n}\n", 1},
+                 {"c {\n  a = f32[2] negate(b)\nd {\n", 2},
+                 {"%h (p: f32[8],\n", 1},
+                 {"", 0}};
+    ts_arena *arena = ts_arena_new();
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        ts_hlo_events events = {.self = NULL};
+        ts_hlo_reader *reader = ts_hlo_new(arena, &events);
+        ts_hlo_feed(reader, texts[i].text, strlen(texts[i].text));
+        ts_hlo_finish(reader);
+        assert_int_equal(ts_hlo_get_counts(reader)->unended_computations, texts[i].unended);
+    }
+    ts_arena_free(arena);
+}
+
 /* What a loop calls its values: as many as fit a line take no more of the stack than one. */
 static void many_names(void **state) {
     static const char start[] = "%w = stablehlo.while(", name[] = "%i = ", end[] = "%x) : tensor<f32>\n";
@@ -748,6 +773,7 @@ int main(void) {
         cmocka_unit_test(cut_anywhere),
         cmocka_unit_test(a_long_line),
         cmocka_unit_test(each_line_is_counted_once),
+        cmocka_unit_test(computations_that_do_not_end_are_counted),
         cmocka_unit_test(many_names),
         cmocka_unit_test(a_long_line_has_its_end),
         cmocka_unit_test(finds_shapes),

@@ -309,6 +309,30 @@ static void the_digits(void **state) {
     ts_arena_free(arena);
 }
 
+/* Elements of eight bytes become others of four; what has more bytes than there are cannot be. */
+static void elements_of_eight_bytes_convert(void **state) {
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    double values[9];
+    for (int i = 0; i < 9; i++) values[i] = i + 0.5;
+    const ts_host_array wide = {
+        .dtype = TS_DTYPE_F64, .rank = 1, .dims = {9}, .bytes = (uint8_t *)values, .length = sizeof values};
+    ts_host_array narrow;
+    assert_int_equal(ts_host_array_elements(&wide), 9);
+    assert_true(ts_host_array_convert(&err, arena, &wide, TS_DTYPE_F32, &narrow));
+    assert_int_equal(narrow.length, 9 * sizeof(float));
+    for (int i = 0; i < 9; i++) {
+        float value;
+        memcpy(&value, narrow.bytes + 4 * i, 4);
+        assert_true(value == (float)i + 0.5F);
+    }
+    const ts_host_array large = {
+        .dtype = TS_DTYPE_S8, .rank = 2, .dims = {INT64_C(1) << 31, INT64_C(1) << 31}};
+    assert_false(ts_host_array_convert(&err, arena, &large, TS_DTYPE_F32, &narrow));
+    assert_string_equal(err.message, "an array: the dims multiply to more than 2^63 - 1 bytes");
+    ts_arena_free(arena);
+}
+
 /* Columns come first in the file. */
 static void elements_of_any_size_in_fortran_order(void **state) {
     static const struct {
@@ -346,6 +370,7 @@ int main(void) {
         cmocka_unit_test(many_dims),
         cmocka_unit_test(saved_files_are_numpys),
         cmocka_unit_test(every_type_comes_back),
+        cmocka_unit_test(elements_of_eight_bytes_convert),
         cmocka_unit_test(the_digits),
     };
     return cmocka_run_group_tests_name("host/npy", tests, NULL, NULL);
