@@ -403,6 +403,7 @@ static const struct {
     {TWICE("iota(), iota_dimension=0"), {0, {""}}},
     {TWICE("constant({...})"), {0, {""}}},
     {TWICE("broadcast(%c), dimensions={}"), {1, {"f32 55,16 1,0 0,1"}}},
+    {TWICE("pad(), padding=0_5x0_4"), {1, {"f32 55,16 1,0 0,1"}}}, /* of nothing: it is copied itself */
 /* Arrays of up to eight dims. */
 #define DIMS(ones, list)                                                                                     \
     "HloModule m, entry_computation_layout={(f32[" ones "2,55,16]{" list "})->f32[" ones "2,55,16]{" list    \
