@@ -65,7 +65,8 @@ static void what_a_memory_holds(void **state) {
 
 /* ROOMY is steady, of a memory at which half as many lines wait. LATE is slower than the engine from seven tenths on.
  * JUMPY takes half as long for as many lines as wait, where blocks have been left out: at the end, too.
- * BURSTY serves a line in 4 ticks, and accepts 16 blocks faster than that, then 16 more slowly. */
+ * BURSTY serves a line in 4 ticks, and accepts 16 blocks faster than that, then 16 more slowly.
+ * SETTLING takes half as long again at first, and comes to 4 ticks when 40,000 lines have been accessed. */
 typedef enum {
     STEADY,
     NOISY,
@@ -79,7 +80,8 @@ typedef enum {
     COLD,
     LATE,
     JUMPY,
-    BURSTY
+    BURSTY,
+    SETTLING
 } pace;
 
 typedef struct {
@@ -116,6 +118,9 @@ static int64_t drifting_ticks(int64_t block, int64_t count) {
         if (at >= places[i].from && at < places[i].to) return places[i].ticks;
     return 3;
 }
+
+/* Eighths of a tick. */
+static int64_t settling_ticks(int64_t lines) { return 32 + (lines < 40000 ? 16 - lines * 16 / 40000 : 0); }
 
 /* Of a line of a block. */
 static int64_t line_ticks(pace at, int64_t block, int64_t count) {
@@ -154,6 +159,7 @@ static bool do_block(bench *b) {
     if (count == 0) count = 1;
     serve(b, b->lines < b->hurries     ? lines * 2
              : b->of->pace == FAST     ? lines / 8
+             : b->of->pace == SETTLING ? lines * settling_ticks(b->lines) / 8
              : b->of->pace == DRIFTING ? lines * drifting_ticks(next, count) / 8
                                        : lines * line_ticks(b->of->pace, next, count));
     b->engine += (double)elements * b->of->engine_ticks;
@@ -303,6 +309,8 @@ static const run_case runs[] = {
     {"slowing", ROWS, ROWS, SLOWING, 0.001, true, true, false, false, 0, 8193, 9800},
     {"drifting", "f32[2500,1024]{1,0:T(8,128)}", "f32[2500,1024]{1,0:T(8,128)}", DRIFTING, 0.001, true, true,
      false, false, 0, 2501, 4200},
+    /* 168 blocks up to the first window, and three more windows; then as many lines again, and eight windows */
+    {"settling", ROWS, ROWS, SETTLING, 0.001, true, true, false, false, 0.002, 490, 510},
     {"boxes", BOXES, STEADY, 0.001, true, true, true, true, 1e-6, 150, 190},
     {"boxes that begin slowly", BOXES, COLD, 0.001, true, true, true, true, 0.0025, 150, 190},
     {"noisy boxes", BOXES, NOISY, 0.001, true, true, true, false, 0.001, 1300, 1400},
