@@ -336,7 +336,7 @@ static void charge(sampler *s, ts_traversal_amount amount, int64_t more, int64_t
         skip->gained.tick = 0;
         return;
     }
-    if (most > 0 && behind > 0) skip->caught_up = behind < most ? behind : most;
+    if (most > 0 && behind > 0) skip->caught_up = ts_min(behind, most);
     skip->gained.tick = ticks - skip->caught_up;
 }
 
