@@ -480,6 +480,35 @@ static void test_later_writes_land_later(void **state) {
     for (int i = 0; i < 20; i++) ts_text_add(&text, "vadd.f32 v3, v3, v4\n");
     run(arena, &target, text.bytes, &packed);
     assert_int_equal(packed.cycles, 21);
+    /* nor later: beside 30 others ten that follow it are done in cycle 30 */
+    target.core.limits.slots[TS_SLOT_VALU] = 2;
+    text = ts_text_begin(arena);
+    ts_text_add(&text, ".pack auto\nvsum.lane.f32 v1, v2\nvmov v1, 1.0\n");
+    for (int i = 0; i < 40; i++)
+        ts_text_add(&text, i < 10 ? "vadd.f32 v1, v1, v4\n" : "vadd.f32 v3, v3, v4\n");
+    run(arena, &target, text.bytes, &packed);
+    assert_int_equal(packed.cycles, 31);
+    ts_arena_free(arena);
+}
+
+/* What was stored is seen 20 cycles later: until then others are done, and nothing behind the load waits with it. */
+static void test_loads_wait_until_a_store_is_seen(void **state) {
+    static outcome packed;
+    ts_arena *arena = ts_arena_new();
+    uint64_t seed = 1;
+    ts_target target = make_target(&seed);
+    ts_text text;
+    for (int i = 0; i < TS_LATENCY_COUNT; i++)
+        target.core.latency_cycles[i] = target.core.occupancy_cycles[i] = 1;
+    target.core.latency_cycles[TS_LATENCY_VECTOR_STORE] = 20;
+    target.core.limits.slots[TS_SLOT_VALU] = 2;
+    text = ts_text_begin(arena);
+    ts_text_add(&text,
+                ".pack auto\n.tensor w vmem f32[8,128]{1,0:T(8,128)}\nvst w[0, 0], v2\nvld v1, w[0, 0]\n");
+    for (int i = 0; i < 39; i++)
+        ts_text_add(&text, i < 9 ? "vadd.f32 v1, v1, v4\n" : "vadd.f32 v3, v3, v4\n");
+    run(arena, &target, text.bytes, &packed);
+    assert_int_equal(packed.cycles, 30); /* the load in cycle 20, nine behind it */
     ts_arena_free(arena);
 }
 
@@ -509,6 +538,7 @@ int main(void) {
                                        cmocka_unit_test(test_matrix_loops_have_the_same_results),
                                        cmocka_unit_test(test_results_are_pushed_again),
                                        cmocka_unit_test(test_loops_end_below_the_largest_number),
-                                       cmocka_unit_test(test_later_writes_land_later)};
+                                       cmocka_unit_test(test_later_writes_land_later),
+                                       cmocka_unit_test(test_loads_wait_until_a_store_is_seen)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
