@@ -260,6 +260,23 @@ static void what_is_checked_is_not_sampled(void **state) {
     }
 }
 
+static void count_one(void *self, const ts_in_flight *transfer, const ts_dma_result *result) {
+    (void)transfer, (void)result;
+    ++*(int64_t *)self;
+}
+
+/* Who is told of each transfer is told of all. */
+static void what_is_observed_is_not_sampled(void **state) {
+    int64_t told = 0;
+    const ts_chip_observer observer = {.self = &told, .transferred = count_one};
+    outcome o =
+        go_as("tpu-v5e", loops[0].text, (ts_run_request){.observer = &observer, .max_cycles = INT64_MAX});
+    assert_true(o.good);
+    assert_int_equal(told, o.result.chip.transfers);
+    assert_int_equal(told, 2 * 5000);
+    ts_arena_free(o.arena);
+}
+
 static void a_run_that_is_too_long_is_a_fault(void **state) {
     outcome o = go("tpu-v5e", loops[0].text, false, 2000000);
     assert_false(o.good);
@@ -274,6 +291,7 @@ int main(void) {
         cmocka_unit_test(a_thousand_times_longer_does_not_take_as_long),
         cmocka_unit_test(what_goes_wrong_late_is_the_same),
         cmocka_unit_test(what_is_checked_is_not_sampled),
+        cmocka_unit_test(what_is_observed_is_not_sampled),
         cmocka_unit_test(a_run_that_is_too_long_is_a_fault),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
