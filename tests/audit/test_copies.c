@@ -562,13 +562,39 @@ static void as_many_as_there_is_room_for(void **state) {
     ts_arena_free(memory);
 }
 
+/* 8 names for each of 4096 values: one of each here, and 31 x 1024 of members of tuples. */
+static void as_many_names_as_there_is_room_for(void **state) {
+    ts_arena *memory = ts_arena_new();
+    const ts_audit_request request = {.machine = ts_machine_change(NULL, memory, "tpu-v6e", NULL, 0)};
+    for (int more = 0; more < 2; more++) {
+        ts_text text = ts_text_begin(memory);
+        ts_text_add(&text, "HloModule m\n\nENTRY %%main (a: f32[55,16]) -> f32[55,16] {\n"
+                           "  %%a = f32[55,16]{1,0} parameter(0)\n");
+        for (int i = 0; i < 1022 + more; i++)
+            ts_text_add(&text, "  %%v%d = f32[55,16]{1,0} negate(%%a)\n", i);
+        for (int i = 0; i < 31; i++) {
+            ts_text_add(&text, "  %%t%d = (f32[55,16]{1,0}) tuple(%%v0", i);
+            for (int k = 1; k < 1024; k++) ts_text_add(&text, ", %%v%d", k % 1000);
+            ts_text_add(&text, ")\n");
+        }
+        ts_text_add(&text, "  ROOT %%r = f32[55,16]{1,0} negate(%%a)\n}\n");
+        ts_audit_result r;
+        ts_audit *audit = audited(arena, &request, (audited_text){text.bytes, text.length, 0}, &r);
+        assert_int_equal(r.copies_predicted, !more);
+        ts_audit_free(audit);
+        ts_arena_reset(arena);
+    }
+    ts_arena_free(memory);
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(foretells_what_the_compiler_made),
                                        cmocka_unit_test(foretells_what_was_picked),
                                        cmocka_unit_test(by_hand),
                                        cmocka_unit_test(says_what_is_copied),
                                        cmocka_unit_test(of_what_is_not_laid_out),
-                                       cmocka_unit_test(as_many_as_there_is_room_for)};
+                                       cmocka_unit_test(as_many_as_there_is_room_for),
+                                       cmocka_unit_test(as_many_names_as_there_is_room_for)};
     arena = ts_arena_new();
     if (argc < 2) {
         int failed = cmocka_run_group_tests(tests, NULL, NULL);
