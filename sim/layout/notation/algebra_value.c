@@ -228,8 +228,7 @@ static bool take_pairs(ts_error *err, ts_arena *arena, const ts_value *value, ts
     for (int i = 0; i < out->count && pairs; i++) {
         const ts_cute *pair = &value->tuple.modes[i];
         pairs = pair->rank == 2 && !pair->modes[0].rank && !pair->modes[1].rank;
-        begin[i] = pairs ? pair->modes[0].extent : 0;
-        end[i] = pairs ? pair->modes[1].extent : 0;
+        if (pairs) begin[i] = pair->modes[0].extent, end[i] = pair->modes[1].extent;
     }
     out->integers = begin;
     out->ends = end;
