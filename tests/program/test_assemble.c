@@ -833,6 +833,20 @@ static void test_parameters_alone(void **state) {
     ts_arena_free(arena);
 }
 
+/* Each semaphore of an array, and none of others. */
+static void test_semaphores_of_bytes(void **state) {
+    static const char text[] = ".sem a\n.sem b[3] bytes, c, d bytes\n";
+    static const bool expected[] = {false, true, true, true, false, true};
+    enum { COUNT = sizeof expected / sizeof expected[0] };
+    ts_arena *arena = ts_arena_new();
+    const ts_source source = {"a.tsim", text, sizeof text - 1};
+    const ts_program *program = ts_program_parse(NULL, arena, &source, &target, NULL, 0);
+    assert_non_null(program);
+    assert_int_equal(program->code.semaphore_count, COUNT);
+    for (int i = 0; i < COUNT; i++) assert_int_equal(program->code.counts_bytes[i], expected[i]);
+    ts_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_expressions),
@@ -848,6 +862,7 @@ int main(void) {
         cmocka_unit_test(test_how_many_errors),
         cmocka_unit_test(test_defines),
         cmocka_unit_test(test_parameters_alone),
+        cmocka_unit_test(test_semaphores_of_bytes),
         cmocka_unit_test(test_sharded),
         cmocka_unit_test(test_long_axes),
     };
