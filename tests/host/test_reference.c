@@ -606,6 +606,21 @@ static void deep_nesting_is_refused(void **state) {
     }
 }
 
+/* Of a line of a program: neither what is before it is read nor what follows, such as the comment of another line. */
+static void a_part_of_a_text(void **state) {
+    static const char text[] = ".check y ~= 1 + 1\n) ; 2";
+    const size_t begin = strlen(".check y ~= "), end = strlen(".check y ~= 1 + 1");
+    const ts_source source = {"test", text, sizeof text - 1};
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_reference_value value;
+    const ts_reference *tree = ts_reference_parse(&err, arena, &source, begin, end);
+    if (!tree) fail_msg("%s", err.message);
+    assert_true(ts_reference_evaluate(&err, arena, tree, NULL, 0, &value));
+    assert_true(value.count == 1 && value.values[0] == 2);
+    ts_arena_free(arena);
+}
+
 /* So many terms without parentheses: their value, one that is unknown, and is a name used? */
 static void long_chains(void **state) {
     enum { TERMS = 50000 };
@@ -960,6 +975,7 @@ int main(void) {
         cmocka_unit_test(blocks_equal_the_definition),
         cmocka_unit_test(refusal_rows),
         cmocka_unit_test(deep_nesting_is_refused),
+        cmocka_unit_test(a_part_of_a_text),
         cmocka_unit_test(long_chains),
         cmocka_unit_test(unknown_names_in_chains),
         cmocka_unit_test(distance_rows),
