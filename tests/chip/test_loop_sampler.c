@@ -277,6 +277,30 @@ static void what_is_observed_is_not_sampled(void **state) {
     ts_arena_free(o.arena);
 }
 
+/* Whether iterations are left out: who observes a run has all, and the same cycles for what is simulated. */
+static bool is_sampled(int iterations) {
+    static const char form[] = TENSORS("40000") ".loop s0 = 0, %d\n" BLOCK("0") ".end\n";
+    static const ts_chip_observer observer = {.self = NULL};
+    char text[sizeof form + 8];
+    int64_t cycles[2];
+    snprintf(text, sizeof text, form, iterations);
+    for (int i = 0; i < 2; i++) {
+        outcome o = go_as("tpu-v5e", text,
+                          (ts_run_request){.observer = i ? &observer : NULL, .max_cycles = INT64_MAX});
+        assert_true(o.good);
+        cycles[i] = o.result.chip.cycles;
+        ts_arena_free(o.arena);
+    }
+    return cycles[0] != cycles[1];
+}
+
+/* Iterations take 900 cycles, refreshes come every 5,850: queues settle in 24 of these, 156 iterations, and eight batches
+ * are 320. With what is left out for them there are to be three times as many. */
+static void short_loops_are_not_worth_it(void **state) {
+    assert_false(is_sampled(156 + 3 * 320 - 100));
+    assert_true(is_sampled(156 + 3 * 320 + 100));
+}
+
 static void a_run_that_is_too_long_is_a_fault(void **state) {
     outcome o = go("tpu-v5e", loops[0].text, false, 2000000);
     assert_false(o.good);
@@ -292,6 +316,7 @@ int main(void) {
         cmocka_unit_test(what_goes_wrong_late_is_the_same),
         cmocka_unit_test(what_is_checked_is_not_sampled),
         cmocka_unit_test(what_is_observed_is_not_sampled),
+        cmocka_unit_test(short_loops_are_not_worth_it),
         cmocka_unit_test(a_run_that_is_too_long_is_a_fault),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
