@@ -83,8 +83,7 @@ static void set_defines(ts_timed_program *run, const shipped *p, const ts_matric
 
 static void break_down(const ts_dma_machine *dma, const ts_plan *plan, const core_measures *m,
                        ts_dma_cost *cost) {
-    static const int waits[] = {TS_STALL_SEMAPHORE, TS_STALL_DMA_QUEUE, TS_STALL_BARRIER};
-    int64_t waited = 0;
+    int64_t waited = m->stalls[TS_STALL_SEMAPHORE] + m->stalls[TS_STALL_DMA_QUEUE];
     int most = -1;
     *cost = (ts_dma_cost){.cycles = m->cycles, .hbm = m->hbm};
     cost->transfer = (ts_dma_result){.kind = TS_DMA_CORE_PROGRAM,
@@ -95,7 +94,6 @@ static void break_down(const ts_dma_machine *dma, const ts_plan *plan, const cor
                                      .padding_bytes = m->padding_bytes,
                                      .waste_bytes = m->waste_bytes,
                                      .descriptors = m->transfers};
-    for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) waited += m->stalls[waits[i]];
     for (int i = 0; i < TS_STALL_SEMAPHORE; i++)
         if (m->stalls[i] > (most < 0 ? 0 : m->stalls[most])) most = i;
     ts_dma_break_down_program(dma, m->cycles - waited / m->cores,

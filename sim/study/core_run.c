@@ -189,7 +189,7 @@ static int64_t run_of(const ts_matrices *m, const cut *c) {
 /* The last strips, of fewer rows, take a time of their own. */
 static bool add_last_strips(ts_error *err, ts_timed_program *p, const cut *c, int64_t few,
                             core_measures *out) {
-    int64_t most = c->across < 2 * few ? c->across : 2 * few, sizes[2] = {(most + 1) / 2, most},
+    int64_t most = ts_min(c->across, 2 * few), sizes[2] = {(most + 1) / 2, most},
             first = (c->strips - 1) * c->across;
     core_measures known[2];
     for (int i = 0; i < 2; i++) {
