@@ -268,7 +268,7 @@ static bool no_range(ts_error *err, int i) {
     return ts_error_set(err, TS_ERROR_INPUT, "transformed index %d has no range that fits in 64 bits", i);
 }
 
-bool ts_index_sum_is_compact(const ts_index_digits *digits, const ts_index_sum *sum, int64_t *extent) {
+bool ts_index_sum_is_compact(const ts_index_sum *sum, int64_t *extent) {
     const ts_index_term *last = NULL;
     int64_t next = 0;
     for (int used = 0;; used++) {
@@ -276,17 +276,26 @@ bool ts_index_sum_is_compact(const ts_index_digits *digits, const ts_index_sum *
         for (int i = 0; i < sum->count; i++) {
             const ts_index_term *term = &sum->terms[i];
             if (term->scale <= 0) return false;
-            if (ts_index_term_extent(digits->sources, term) == 1 || (last && term->scale <= last->scale))
-                continue;
+            if (term->extent == 1 || (last && term->scale <= last->scale)) continue;
             if (least && term->scale == least->scale) return false;
             if (!least || term->scale < least->scale) least = term;
         }
         if (!least) break;
         if (used > 0 && least->scale != next) return false;
-        if (!ts_mul(least->scale, ts_index_term_extent(digits->sources, least), &next)) return false;
+        if (!ts_mul(least->scale, least->extent, &next)) return false;
         last = least;
     }
     *extent = last ? next : 1;
+    return true;
+}
+
+static bool least_of(const ts_index_sum *sum, int64_t *least) {
+    *least = sum->constant;
+    for (int i = 0; i < sum->count; i++) {
+        int64_t own;
+        if (!ts_mul(sum->terms[i].low, sum->terms[i].scale, &own) || !ts_add(*least, own, least))
+            return false;
+    }
     return true;
 }
 
@@ -299,10 +308,13 @@ static bool sums_of_digits(ts_error *err, ts_arena *arena, const ts_index_map *m
         if (reversed && digits->sums[i].constant != 0)
             return ts_error_set(err, TS_ERROR_INPUT,
                                 "transformed index %d runs backwards, expected it to begin at 0", i);
-        *found = ts_index_sum_is_compact(digits, &digits->sums[i], &shape[i]);
+        *found = ts_index_sum_is_compact(&digits->sums[i], &shape[i]);
     }
-    for (int i = 0; i < map->count && *found; i++)
-        if (digits->sums[i].constant != 0) return begins_late(err, i, digits->sums[i].constant);
+    for (int i = 0; i < map->count && *found; i++) {
+        int64_t least;
+        if (!least_of(&digits->sums[i], &least)) return no_range(err, i);
+        if (least != 0) return begins_late(err, i, least);
+    }
     return true;
 }
 

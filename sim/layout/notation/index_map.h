@@ -40,8 +40,9 @@ void ts_index_expr_print(ts_text *out, const ts_index_expr *expr, const char *co
 
 /* Any index, negative ones too; an error on overflow and on division by 0. */
 bool ts_index_map_apply(ts_error *err, const ts_index_map *map, const int64_t *index, int64_t *transformed);
-/* The transformed shape (`count` values). Sums of digits: each dim that is split is padded to a multiple.
- * Others: the largest value + 1. An error where a transformed index does not begin at 0. */
+/* The transformed shape (`count` values). Sums of digits: each dim that is split is padded to a multiple, at
+ * its beginning too where a constant is added first. Others: the largest value + 1. An error where a
+ * transformed index does not begin at 0. */
 bool ts_index_map_shape(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
                         int64_t *shape);
 /* What the transformed indices range over: the lowest of each and how many there are from it on, and the map

@@ -35,14 +35,16 @@ static int find_source(analysis *a, int count, const int *variables, int64_t bia
         if (!ts_mul(extent, a->dims[variables[i]], &extent)) return -1;
     if (a->source_count == MAX_SOURCES || bias < 0 || !ts_add(extent, bias, &end)) return -1;
     int *copy = TS_COPY_ARRAY(a->arena, variables, count);
-    a->sources[a->source_count] = (ts_index_source){count, copy, extent, bias};
+    a->sources[a->source_count] = (ts_index_source){count, copy, extent, bias, 1};
     return a->source_count++;
 }
 
 static int64_t end_of(const ts_index_source *source) { return source->extent + source->bias; }
 
-int64_t ts_index_term_extent(const ts_index_source *sources, const ts_index_term *term) {
-    return term->modulus ? term->modulus : ts_ceil_div(end_of(&sources[term->source]), term->divisor);
+static ts_index_term whole_source(const analysis *a, int number) {
+    const ts_index_source *source = &a->sources[number];
+    return (ts_index_term){
+        .source = number, .scale = 1, .divisor = 1, .low = source->bias, .extent = end_of(source)};
 }
 
 /* ---- Sums ---- */
@@ -61,12 +63,15 @@ static void copy(sum *to, const sum *from) {
 
 /* Two digits of one quotient, side by side, are one: (y / (l m)) % n * (s m) + (y / l) % m * s. */
 static bool join(ts_index_term *outer, const ts_index_term *inner) {
-    int64_t scale, divisor;
+    int64_t scale, divisor, extent;
     if (outer->source != inner->source || inner->modulus == 0) return false;
     if (!ts_mul(inner->scale, inner->modulus, &scale) || !ts_mul(inner->divisor, inner->modulus, &divisor))
         return false;
     if (outer->scale != scale || outer->divisor != divisor) return false;
-    if (outer->modulus && !ts_mul(outer->modulus, inner->modulus, &outer->modulus)) return false;
+    if (!ts_mul(outer->extent, inner->modulus, &extent)) return false;
+    outer->extent = extent;
+    outer->low *= inner->modulus;
+    outer->modulus *= inner->modulus;
     outer->scale = inner->scale;
     outer->divisor = inner->divisor;
     return true;
@@ -95,6 +100,8 @@ static bool add_term(sum *s, const ts_index_term *term, int64_t factor) {
         if (here->source != term->source || here->divisor != term->divisor || here->modulus != term->modulus)
             continue;
         if (!ts_add(here->scale, scaled.scale, &here->scale)) return false;
+        here->low = ts_min(here->low, term->low);
+        here->extent = ts_max(here->extent, term->extent);
         if (here->scale == 0) remove_term(s, i);
         return true;
     }
@@ -117,15 +124,18 @@ static bool add_sum(sum *s, const sum *other, int64_t factor) {
 /* ---- Division ---- */
 
 /* One digit over a constant: (y / l) % m / c and (y / l) % m % c are digits where c divides m. */
-static bool divide_digit(const analysis *a, ts_index_term term, int64_t c, sum *quotient, sum *rest) {
-    int64_t divisor;
+static bool divide_digit(analysis *a, ts_index_term term, int64_t c, sum *quotient, sum *rest) {
+    ts_index_source *source = &a->sources[term.source];
     ts_index_term low = term;
     if (term.modulus && term.modulus <= c) return add_term(rest, &term, 1);
-    if (term.modulus % c != 0 || !ts_mul(term.divisor, c, &divisor)) return false;
-    if (divisor > INT64_MAX - end_of(&a->sources[term.source])) return false;
-    low.modulus = c;
-    term.divisor = divisor;
+    if (term.modulus % c != 0 || !ts_mul(term.divisor, c, &term.divisor)) return false;
+    if (!ts_lcm(source->period, term.divisor, &source->period)) return false;
+    if (source->period > INT64_MAX - end_of(source)) return false;
+    low.modulus = low.extent = c;
+    low.low = 0;
     term.modulus /= c;
+    term.low /= c;
+    term.extent = ts_ceil_div(term.extent, c);
     return add_term(quotient, &term, 1) && add_term(rest, &low, 1);
 }
 
@@ -133,12 +143,22 @@ static bool is_whole(const analysis *a, const ts_index_term *term) {
     return term->divisor == 1 && term->modulus == 0 && a->sources[term->source].bias == 0;
 }
 
+/* Marks the terms that are always 0, of dims of 1; how many. */
+static int mark_zeros(const analysis *a, const sum *s, bool *marked) {
+    int count = 0;
+    for (int i = 0; i < s->count; i++) {
+        marked[i] = end_of(&a->sources[s->terms[i].source]) == 1;
+        count += marked[i];
+    }
+    return count;
+}
+
 /* The sum as one source, biased by its constant: whole variables that follow each other without gaps. */
 static bool as_source(analysis *a, const sum *s, ts_index_term *out) {
     int variables[TS_LAYOUT_MAX_DIMS], count = 0;
     int64_t next = 1;
-    bool used[MAX_TERMS] = {false};
-    for (int placed = 0; placed < s->count; placed++) {
+    bool used[MAX_TERMS];
+    for (int placed = mark_zeros(a, s, used); placed < s->count; placed++) {
         int at = 0;
         while (at < s->count && (used[at] || s->terms[at].scale != next || !is_whole(a, &s->terms[at]))) at++;
         if (at == s->count) return false;
@@ -149,13 +169,13 @@ static bool as_source(analysis *a, const sum *s, ts_index_term *out) {
         count += source->count;
         used[at] = true;
     }
-    *out = (ts_index_term){
-        .scale = 1, .divisor = 1, .source = count ? find_source(a, count, variables, s->constant) : -1};
-    return out->source >= 0;
+    int source = count ? find_source(a, count, variables, s->constant) : -1;
+    if (source >= 0) *out = whole_source(a, source);
+    return source >= 0;
 }
 
 /* Terms that are multiples of c fall out; the others must stay below c. */
-static bool split_multiples(const analysis *a, const sum *s, int64_t c, sum *quotient, sum *rest) {
+static bool split_multiples(const sum *s, int64_t c, sum *quotient, sum *rest) {
     int64_t most = s->constant, span;
     clear(rest, s->constant);
     if (s->constant < 0) return false;
@@ -166,8 +186,8 @@ static bool split_multiples(const analysis *a, const sum *s, int64_t c, sum *quo
             if (!add_term(quotient, &term, 1)) return false;
             continue;
         }
-        if (term.scale < 0 || !ts_mul(ts_index_term_extent(a->sources, &term) - 1, term.scale, &span) ||
-            !ts_add(most, span, &most) || !add_term(rest, &term, 1))
+        if (term.scale < 0 || !ts_mul(term.extent - 1, term.scale, &span) || !ts_add(most, span, &most) ||
+            !add_term(rest, &term, 1))
             return false;
     }
     return quotient->count > 0 && most < c;
@@ -196,7 +216,7 @@ static bool divide_reduced(analysis *a, const sum *s, int64_t c, sum *quotient, 
     }
     if (s->count == 1 && s->constant == 0 && s->terms[0].scale == 1)
         return divide_digit(a, s->terms[0], c, quotient, rest);
-    if (split_multiples(a, s, c, quotient, rest)) return true;
+    if (split_multiples(s, c, quotient, rest)) return true;
     clear(quotient, 0);
     clear(rest, 0);
     return as_source(a, s, &whole) && divide_digit(a, whole, c, quotient, rest);
@@ -228,8 +248,10 @@ static bool quotient_or_rest(analysis *a, ts_index_kind kind, const sum *x, cons
 }
 
 static bool variable(analysis *a, int number, sum *out) {
-    ts_index_term term = {.scale = 1, .divisor = 1, .source = find_source(a, 1, &number, 0)};
-    return term.source >= 0 && add_term(out, &term, 1);
+    int source = find_source(a, 1, &number, 0);
+    if (source < 0) return false;
+    ts_index_term term = whole_source(a, source);
+    return add_term(out, &term, 1);
 }
 
 /* *x = x operator y. */
@@ -272,6 +294,33 @@ static bool expression(analysis *a, const ts_index_expr *expr, sum *stack) {
     int top = 0;
     for (int i = 0; i < expr->count; i++)
         if (!push(a, &expr->steps[i], stack, &top)) return false;
+    return true;
+}
+
+/* ---- Biases ---- */
+
+/* `bias`, whole periods of a source, becomes constants of its digits without a modulus. */
+static bool move_bias(ts_index_sum *s, int source, int64_t bias) {
+    for (int i = 0; i < s->count; i++) {
+        ts_index_term *term = &s->terms[i];
+        int64_t gain = bias / term->divisor, scaled;
+        if (term->source != source || term->modulus) continue;
+        if (!ts_mul(gain, term->scale, &scaled) || !ts_add(s->constant, scaled, &s->constant)) return false;
+        term->low -= gain;
+        term->extent -= gain;
+    }
+    return true;
+}
+
+/* Only what is left of a bias behind whole periods is padding. */
+static bool reduce_biases(analysis *a, ts_index_sum *sums, int count) {
+    for (int i = 0; i < a->source_count; i++) {
+        ts_index_source *source = &a->sources[i];
+        int64_t left = source->bias % source->period;
+        for (int j = 0; j < count; j++)
+            if (!move_bias(&sums[j], i, source->bias - left)) return false;
+        source->bias = left;
+    }
     return true;
 }
 
@@ -319,7 +368,7 @@ const ts_index_digits *ts_index_digits_of(ts_arena *arena, const ts_index_map *m
         sums[i] = (ts_index_sum){own->constant, own->count, TS_COPY_ARRAY(arena, own->terms, own->count)};
     }
     drop_unused(a, sums, map->count);
-    if (!cover_dims(a, map->rank)) return NULL;
+    if (!reduce_biases(a, sums, map->count) || !cover_dims(a, map->rank)) return NULL;
     ts_index_digits *digits = TS_NEW(arena, ts_index_digits);
     *digits = (ts_index_digits){a->source_count, a->sources, sums};
     return digits;

@@ -64,8 +64,7 @@ static const ts_index_expr *plus(const inverter *v, const ts_index_expr *a, cons
 static bool is_top(const inverter *v, int i, const ts_index_term *term) {
     const ts_index_sum *s = &v->digits->sums[i];
     for (int j = 0; j < s->count; j++)
-        if (s->terms[j].scale > term->scale && ts_index_term_extent(v->digits->sources, &s->terms[j]) > 1)
-            return false;
+        if (s->terms[j].scale > term->scale && s->terms[j].extent > 1) return false;
     return true;
 }
 
@@ -74,8 +73,7 @@ static const ts_index_expr *term_value(const inverter *v, int i, const ts_index_
     const ts_index_expr *x = with(v, TS_INDEX_SUBTRACT, ts_index_variable(v->arena, i), v->low[i]);
     x = with(v, TS_INDEX_DIVIDE, x, term->scale);
     if (is_top(v, i, term)) return x;
-    int64_t extent = ts_index_term_extent(v->digits->sources, term);
-    return ts_index_node(v->arena, TS_INDEX_MODULO, x, ts_index_constant(v->arena, extent));
+    return ts_index_node(v->arena, TS_INDEX_MODULO, x, ts_index_constant(v->arena, term->extent));
 }
 
 /* The term of a source with this divisor that has more than one value. */
@@ -83,9 +81,7 @@ static const ts_index_term *find_term(const inverter *v, int source, int64_t div
     for (*i = 0; *i < v->map->count; ++*i)
         for (int j = 0; j < v->digits->sums[*i].count; j++) {
             const ts_index_term *term = &v->digits->sums[*i].terms[j];
-            if (term->source == source && term->divisor == divisor &&
-                ts_index_term_extent(v->digits->sources, term) > 1)
-                return term;
+            if (term->source == source && term->divisor == divisor && term->extent > 1) return term;
         }
     return NULL;
 }
@@ -99,7 +95,7 @@ static const ts_index_expr *source_value(const inverter *v, int source, int64_t 
     for (const ts_index_term *term;
          (term = find_term(v, source, *padded, &i)) && count < TS_LAYOUT_MAX_DIMS;) {
         parts[count++] = with(v, TS_INDEX_MULTIPLY, term_value(v, i, term), term->divisor);
-        *padded *= ts_index_term_extent(v->digits->sources, term);
+        *padded *= term->extent;
     }
     while (count > 0) sum = plus(v, sum, parts[--count]);
     return sum ? sum : ts_index_constant(v->arena, 0);
@@ -138,11 +134,8 @@ static bool has_closed_form(const inverter *v, const int64_t *shape) {
         int64_t extent = 1, whole;
         const ts_index_sum *s = &v->digits->sums[i];
         for (int j = 0; j < s->count; j++)
-            if (s->terms[j].scale < 0 ||
-                !ts_mul(extent, ts_index_term_extent(v->digits->sources, &s->terms[j]), &extent))
-                return false;
-        if (s->constant != 0 || extent != shape[i] || !ts_index_sum_is_compact(v->digits, s, &whole))
-            return false;
+            if (s->terms[j].scale < 0 || !ts_mul(extent, s->terms[j].extent, &extent)) return false;
+        if (s->constant != 0 || extent != shape[i] || !ts_index_sum_is_compact(s, &whole)) return false;
     }
     return true;
 }

@@ -72,10 +72,11 @@ const ts_layout *ts_index_map_from_zero(ts_error *err, ts_arena *arena, const ts
 
 /* ---- Maps that are sums of digits ---- */
 
-/* (row-major index of the variables + bias) / divisor % modulus; modulus 0: none */
+/* (row-major index of the variables + bias) / divisor % modulus; modulus 0: none. Its values are `low` to
+ * extent - 1, those of padding with them: what is split is padded to whole parts, left and right. */
 typedef struct {
     int source;
-    int64_t scale, divisor, modulus;
+    int64_t scale, divisor, modulus, low, extent;
 } ts_index_term;
 
 /* Logical dims, merged in this order, then biased. */
@@ -83,6 +84,7 @@ typedef struct {
     int count;
     const int *variables;
     int64_t extent, bias; /* extent: the product of the dims */
+    int64_t period;       /* a multiple of all that it was divided by */
 } ts_index_source;
 
 typedef struct {
@@ -101,11 +103,9 @@ typedef struct {
 const ts_index_digits *ts_index_digits_of(ts_arena *arena, const ts_index_map *map, const int64_t *dims);
 /* Takes away each modulus that no value of its term reaches, and the scale of terms that are always 0. */
 void ts_index_digits_trim(const ts_index_digits *digits, int count);
-/* How many values a term has: the modulus, even where the source is smaller. */
-int64_t ts_index_term_extent(const ts_index_source *sources, const ts_index_term *term);
 /* Do the terms follow each other without gaps: each scale the extent times the scale of the next smaller one?
  * Then the sum's extent. */
-bool ts_index_sum_is_compact(const ts_index_digits *digits, const ts_index_sum *sum, int64_t *extent);
+bool ts_index_sum_is_compact(const ts_index_sum *sum, int64_t *extent);
 
 /* The points at which a source is cut, 1 first, each dividing the next; 0 where they do not divide one
  * another. */
