@@ -49,7 +49,7 @@ def axe():
 
 @test
 def index_maps():
-    check("vectors_indexmap.tsv", 165)
+    check("vectors_indexmap.tsv", 170)
 
 
 @test

@@ -233,6 +233,7 @@ static void test_index_maps(void **state) {
         {"map_ranges(lambda i: [(i + 5) // 4, (i + 5) % 4], 14)", "((1,4),(0,4))"},
         {"non_surjective_inverse(lambda i: [(i + 5) // 4, (i + 5) % 4], 14)",
          "lambda x0, x1: [(x0 - 1) * 4 + x1 - 1] ; padding=(x0 - 1) * 4 + x1 < 1 or (x0 - 1) * 4 + x1 >= 15"},
+        {"inverse(lambda i: [T.(i)], 4)", "expression:1:22: error: found '(', expected a function or a type"},
         {"non_surjective_inverse(lambda i: [i // 4 + 3, i % 4], 14)",
          "lambda x0, x1: [(x0 - 3) * 4 + x1] ; padding=(x0 - 3) * 4 + x1 >= 14"},
         {"non_surjective_inverse(lambda i: [i + 5], 8)", "lambda x0: [x0 - 5] ; padding=none"},

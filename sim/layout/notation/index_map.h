@@ -24,10 +24,12 @@ typedef struct {
 
 /* ---- Text.
  *
- *   map  = "lambda" NAME {"," NAME} ":" ( "[" item {"," item} [","] "]" | "(" .. ")" | expr )
- *   item = expr | "SEP" | [NAME "."] "AXIS_SEPARATOR"
- *   expr = as in Python, of |  ^  &  << >>  + -  * // %  unary -  ( )  INT  NAME  and the functions floordiv,
- *          floormod, min, max of two. // and % round towards minus infinity. ---- */
+ *   map    = lambda | "T.index_map(" lambda ")"     as TVM prints it
+ *   lambda = "lambda" NAME {"," NAME} ":" ( "[" item {"," item} [","] "]" | "(" .. ")" | expr )
+ *   item   = expr | "SEP" | [NAME "."] "AXIS_SEPARATOR"
+ *   expr   = as in Python, of |  ^  &  << >>  + -  * // %  unary -  ( )  INT  NAME  and the functions
+ *            floordiv, floormod, min, max of two. // and % round towards minus infinity. "T." may be before a
+ *            function; "T.int64(x)" and "T.int32(x)" are x. ---- */
 
 bool ts_index_map_read(ts_error *err, ts_arena *arena, ts_cursor *cursor,
                        ts_index_map *out); /* left behind it */

@@ -106,10 +106,21 @@ static bool emit(parser *p, ts_index_kind kind, int64_t value, int arguments) {
     return p->waiting <= TS_INDEX_DEPTH || refuse(p, "nested more than 200 deep");
 }
 
+static bool in_brackets(parser *p) {
+    return ts_cursor_expect(p->err, p->cursor, "(") && expression(p, 0) &&
+           (ts_cursor_take(p->cursor, ")") || unexpected(p, "an operator or ')'"));
+}
+
 static bool call(parser *p, ts_index_kind kind) {
     return ts_cursor_expect(p->err, p->cursor, "(") && expression(p, 0) &&
            ts_cursor_expect(p->err, p->cursor, ",") && expression(p, 0) &&
            ts_cursor_expect(p->err, p->cursor, ")") && emit(p, kind, 0, 2);
+}
+
+/* "T.": TVM's scripts have it before functions and types. */
+static bool skip_script_prefix(parser *p, const char **name, size_t *length) {
+    return !ts_text_is(*name, *length, "T") || !ts_cursor_take(p->cursor, ".") ||
+           ts_cursor_name(p->cursor, name, length) || unexpected(p, "a function or a type");
 }
 
 static bool named(parser *p) {
@@ -118,8 +129,10 @@ static bool named(parser *p) {
     if (!ts_cursor_name(p->cursor, &name, &length)) return unexpected(p, operand_text);
     for (int i = 0; i < p->rank; i++)
         if (ts_text_is(name, length, p->names[i])) return emit(p, TS_INDEX_VARIABLE, i, 0);
+    if (!skip_script_prefix(p, &name, &length)) return false;
     for (int i = 0; i < FUNCTIONS; i++)
         if (ts_text_is(name, length, functions[i].text)) return call(p, functions[i].kind);
+    if (ts_text_is(name, length, "int32") || ts_text_is(name, length, "int64")) return in_brackets(p);
     int shown = length > 40 ? 40 : (int)length;
     ts_error_at(p->err, TS_ERROR_INPUT, p->cursor->source, p->cursor->token,
                 "unknown name '%.*s', expected an index of the map, floordiv, floormod, min or max", shown,
@@ -137,8 +150,7 @@ static bool operand_inside(parser *p) {
         return ts_cursor_integer(p->err, p->cursor, operand_text, &value) &&
                emit(p, TS_INDEX_CONSTANT, value, 0);
     if (ts_cursor_take(p->cursor, "-")) return operand(p) && emit(p, TS_INDEX_NEGATE, 0, 1);
-    if (!ts_cursor_take(p->cursor, "(")) return named(p);
-    return expression(p, 0) && (ts_cursor_take(p->cursor, ")") || unexpected(p, "an operator or ')'"));
+    return c == '(' ? in_brackets(p) : named(p);
 }
 
 static bool operand(parser *p) {
@@ -249,18 +261,23 @@ static bool parameters(parser *p) {
     return ts_cursor_take(p->cursor, ":") || unexpected(p, "',' or ':'");
 }
 
+static bool lambda(parser *p, item_list *list) {
+    const char *word;
+    size_t length;
+    ts_cursor start = *p->cursor;
+    if (ts_cursor_name(p->cursor, &word, &length) && ts_text_is(word, length, "lambda"))
+        return parameters(p) && body(p, list);
+    *p->cursor = start;
+    return unexpected(p, "'lambda'");
+}
+
 bool ts_index_map_read(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_index_map *out) {
     parser p = {.err = err, .arena = arena, .cursor = cursor};
     item_list list = {0};
-    const char *word;
-    size_t length;
-    ts_cursor start = *cursor;
-    if (!ts_cursor_name(cursor, &word, &length) || !ts_text_is(word, length, "lambda")) {
-        *cursor = start;
-        return unexpected(&p, "'lambda'");
-    }
-    if (!parameters(&p) || !body(&p, &list)) return false;
+    bool script = ts_cursor_take(cursor, "T.index_map(");
+    if (!lambda(&p, &list)) return false;
     if (list.count == 0) return refuse(&p, "the map has no index, only separators");
+    if (script && !ts_cursor_expect(err, cursor, ")")) return false;
     *out = (ts_index_map){.rank = p.rank,
                           .count = list.count,
                           .names = p.names,
