@@ -54,7 +54,9 @@ typedef struct {
  *   tuple  = INT | "(" tuple {"," tuple} ")"      "_8" is 8; (6) is a tuple of rank 1
  *   layout = tuple [":" tuple]                    no stride: compact, leftmost fastest
  *   tiler  = layout | tuple | "<" tiler {"," tiler} ">" | "_"
- *   map    = layout | "S<" B "," M "," S ">" ["o" [INT "o"] layout]
+ *   map    = layout | swz ["o" [INT "o"] layout]
+ *   swz    = ("S" | "Sw" | "Swizzle") "<" B "," M "," S ">"
+ *          | "SW_" B "_" M "_" S                  as pycute prints it, with a layout behind it
  *
  * In a tiler a tuple goes by mode, an INT n is n:1, and "[" "]" are "<" ">". A layout's size, and the sum of
  * (extent-1) * |stride|, fit in int64. ---- */

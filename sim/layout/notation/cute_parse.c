@@ -141,17 +141,27 @@ bool ts_cute_read_tiler(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_cu
     return tiler(&p, 0, out);
 }
 
-/* B,M,S> of a swizzle: it permutes blocks of 2^(B+M+|S|), which must fit. */
-static bool swizzle(parser *p, ts_cute_swizzle *out) {
-    int64_t b, m, s;
-    if (!ts_cursor_expect(p->err, p->cursor, "<") || !integer(p, 0, "B, at least 0", &b)) return false;
-    if (!ts_cursor_expect(p->err, p->cursor, ",") || !integer(p, 0, "M, at least 0", &m)) return false;
-    if (!ts_cursor_expect(p->err, p->cursor, ",") || !integer(p, INT64_MIN, "S", &s)) return false;
+/* B, M and S of a swizzle, each behind its mark: it permutes blocks of 2^(B+M+|S|), which must fit. */
+static bool swizzle(parser *p, const char *const marks[3], ts_cute_swizzle *out) {
+    static const char *const names[] = {"B, at least 0", "M, at least 0", "S"};
+    int64_t value[3];
+    for (int i = 0; i < 3; i++)
+        if (!ts_cursor_expect(p->err, p->cursor, marks[i]) ||
+            !integer(p, i < 2 ? 0 : INT64_MIN, names[i], &value[i]))
+            return false;
+    int64_t b = value[0], m = value[1], s = value[2];
     if (b > 62 || m > 62 || s > 62 || s < -62 || b + m + llabs(s) > 62)
         return refuse(p, "a swizzle's B + M + |S| must be at most 62");
     if (llabs(s) < b) return refuse(p, "a swizzle's |S| must be at least its B");
     *out = (ts_cute_swizzle){(int)b, (int)m, (int)s};
-    return ts_cursor_expect(p->err, p->cursor, ">");
+    return true;
+}
+
+/* "<B,M,S>" as C++ and the DSL print it behind its name, "_B_M_S" as pycute does. */
+static bool swizzle_numbers(parser *p, ts_cute_swizzle *out) {
+    static const char *const listed[] = {"<", ",", ","}, *const joined[] = {"_", "_", "_"};
+    if (ts_cursor_peek(p->cursor) == '_') return swizzle(p, joined, out);
+    return swizzle(p, listed, out) && ts_cursor_expect(p->err, p->cursor, ">");
 }
 
 /* [INT "o"] layout: an integer is the offset if an "o" follows. */
@@ -170,8 +180,8 @@ bool ts_cute_read_map(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_cute
     parser p = {err, arena, cursor, 1, extent_text};
     *out = (ts_cute_map){.layout = ts_cute_leaf(1, 1)};
     out->swizzled = ts_cursor_take(cursor, "Swizzle") || ts_cursor_take(cursor, "Sw") ||
-                    ts_cursor_take(cursor, "S"); /* as C++ calls it, and as C++ and Python print it */
+                    ts_cursor_take(cursor, "SW") || ts_cursor_take(cursor, "S");
     if (!out->swizzled) return layout(&p, &out->layout);
-    if (!swizzle(&p, &out->swizzle)) return false;
+    if (!swizzle_numbers(&p, &out->swizzle)) return false;
     return !ts_cursor_take(cursor, "o") || swizzled(&p, out);
 }

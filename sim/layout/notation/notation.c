@@ -51,6 +51,7 @@ static int by_word(ts_cursor at) {
     size_t length;
     ts_cursor_take(&at, "#tpu.");
     const ts_cursor start = at;
+    if (ts_cursor_take(&at, "SW_")) return NOTATION_cute; /* pycute's, numbers and all in one word */
     if (!ts_cursor_name(&at, &name, &length)) return -1;
     int next = ts_cursor_peek(&at);
     for (int i = 0; i < NOTATIONS; i++)
