@@ -44,7 +44,7 @@ def cute():
 
 @test
 def axe():
-    check("vectors_axe.tsv", 205)
+    check("vectors_axe.tsv", 212)
 
 
 @test

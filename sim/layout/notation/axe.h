@@ -37,6 +37,9 @@ typedef struct {
 /* ---- Text.
  *
  *   layout  = ["SW(" M "," B "," S ["," ("inner"|"outer")] ")" "o"] term {"+" term}    one S and one R at most
+ *           | "T.TileLayout(" .. ")" | "T.ComposeLayout(" M "," B "," S ", T.TileLayout(" .. ")"
+ *             [", swizzle_inner=" ("True"|"False")] ")"
+ *             as TVM prints them, with T.S[..] + T.R[..] + (5 + 2 @ Axis.tx) inside
  *   term    = "S[" iters "]" | "R[" iters "]" | "O[" stride {"," stride} "]" | stride | matrix
  *   iters   = ints [":" strides]            in S alone: no strides are row-major ones on m
  *   ints    = INT {"," INT} | "(" INT {"," INT} [","] ")"

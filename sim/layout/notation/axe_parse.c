@@ -12,6 +12,7 @@ typedef struct {
     ts_axe_offset *offsets;
     int offset_count;
     bool shards_seen, replicas_seen; /* S[] or ( ); R[] */
+    bool script;                     /* as TVM's scripts print it: T.S[..] + T.R[..] + (offsets) */
 } parser;
 
 static const char extent_text[] = "an extent of at least 1";
@@ -28,7 +29,10 @@ static bool axis_name(parser *p, const char **axis) {
                                : ts_cursor_take(p->cursor, "'") ? "'"
                                                                 : NULL;
     size_t length;
-    if (!ts_cursor_name(p->cursor, &name, &length)) return unexpected(p, "the name of an axis");
+    bool found = ts_cursor_name(p->cursor, &name, &length);
+    if (found && ts_text_is(name, length, "Axis") && ts_cursor_take(p->cursor, "."))
+        found = ts_cursor_name(p->cursor, &name, &length);
+    if (!found) return unexpected(p, "the name of an axis");
     *axis = length == 1 && *name == 'm' ? "m" : ts_arena_copy_text(p->arena, name, length);
     return !quote || ts_cursor_expect(p->err, p->cursor, quote);
 }
@@ -172,7 +176,15 @@ static bool offsets(parser *p) {
     return ts_cursor_take(p->cursor, "]") || unexpected(p, "',' or ']'");
 }
 
+static bool sum_of_offsets(parser *p) {
+    do {
+        if (!offset(p)) return false;
+    } while (ts_cursor_take(p->cursor, "+"));
+    return ts_cursor_take(p->cursor, ")") || unexpected(p, "'+' or ')'");
+}
+
 static bool term(parser *p) {
+    if (p->script) (void)ts_cursor_take(p->cursor, "T.");
     ts_cursor_skip_space(p->cursor);
     size_t start = p->cursor->at;
     if (take_open(p, "S", "["))
@@ -180,6 +192,7 @@ static bool term(parser *p) {
     if (take_open(p, "R", "["))
         return once(p, &p->replicas_seen, start, two_replicas) && iters(p, &p->replicas, STRIDES_NEEDED);
     if (take_open(p, "O", "[")) return offsets(p);
+    if (p->script && ts_cursor_take(p->cursor, "(")) return sum_of_offsets(p);
     if (ts_cursor_take(p->cursor, "("))
         return once(p, &p->shards_seen, start, two_shards) && matrix(p, &p->shards, ")");
     if (ts_cursor_take(p->cursor, "[")) return matrix(p, &p->replicas, "]");
@@ -198,8 +211,7 @@ static bool swizzle_field(parser *p, const char *what, int *value) {
                        "found %" PRId64 ", expected %s from 0 to 62", number, what);
 }
 
-/* The numbers of SW( and what is behind them, up to the "o". */
-static bool swizzle(parser *p, ts_swizzle *s) {
+static bool swizzle_numbers(parser *p, ts_swizzle *s) {
     s->present = true;
     if (!swizzle_field(p, "the low bits that stay", &s->keep) || !ts_cursor_expect(p->err, p->cursor, ",") ||
         !swizzle_field(p, "the bits that change", &s->bits) || !ts_cursor_expect(p->err, p->cursor, ",") ||
@@ -209,6 +221,12 @@ static bool swizzle(parser *p, ts_swizzle *s) {
         return refuse_at(p, p->cursor->token, "the shift is less than the bits that change");
     if (s->keep + s->bits + s->shift > 62)
         return refuse_at(p, p->cursor->token, "the swizzle needs more than 62 bits");
+    return true;
+}
+
+/* The numbers of SW( and what is behind them, up to the "o". */
+static bool swizzle(parser *p, ts_swizzle *s) {
+    if (!swizzle_numbers(p, s)) return false;
     if (ts_cursor_take(p->cursor, ",")) {
         s->outer = ts_cursor_take(p->cursor, "outer");
         if (!s->outer && !ts_cursor_take(p->cursor, "inner")) return unexpected(p, "'inner' or 'outer'");
@@ -224,15 +242,44 @@ static bool swizzles_memory(const ts_axe *axe) {
            (ts_axe_axes(NULL, axe, axes, &count) && count == 1 && ts_axe_same_axis(axes[0], "m"));
 }
 
+static bool terms(parser *p) {
+    do {
+        if (!term(p)) return false;
+    } while (ts_cursor_take(p->cursor, "+"));
+    return true;
+}
+
+/* What is behind "T.TileLayout(". */
+static bool script_tile(parser *p) {
+    p->script = true;
+    return terms(p) && (ts_cursor_take(p->cursor, ")") || unexpected(p, "'+' or ')'"));
+}
+
+/* What is behind "T.ComposeLayout(": numbers, a tile, and whether the swizzle is the inner one. */
+static bool script_swizzled(parser *p, ts_swizzle *s) {
+    if (!swizzle_numbers(p, s) || !ts_cursor_expect(p->err, p->cursor, ",") ||
+        !ts_cursor_expect(p->err, p->cursor, "T.TileLayout(") || !script_tile(p))
+        return false;
+    if (ts_cursor_take(p->cursor, ",")) {
+        if (!ts_cursor_expect(p->err, p->cursor, "swizzle_inner=")) return false;
+        s->outer = ts_cursor_take(p->cursor, "False");
+        if (!s->outer && !ts_cursor_take(p->cursor, "True")) return unexpected(p, "'True' or 'False'");
+    }
+    return ts_cursor_take(p->cursor, ")") || unexpected(p, "',' or ')'");
+}
+
+static bool in_any_form(parser *p, ts_swizzle *s) {
+    if (ts_cursor_take(p->cursor, "T.TileLayout(")) return script_tile(p);
+    if (ts_cursor_take(p->cursor, "T.ComposeLayout(")) return script_swizzled(p, s);
+    return (!take_open(p, "SW", "(") || swizzle(p, s)) && terms(p);
+}
+
 bool ts_axe_read(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_axe *out) {
     parser p = {.err = err, .arena = arena, .cursor = cursor, .shards.arena = arena, .replicas.arena = arena};
     ts_swizzle own = {0};
     ts_cursor_skip_space(cursor);
     size_t start = cursor->at;
-    if (take_open(&p, "SW", "(") && !swizzle(&p, &own)) return false;
-    do {
-        if (!term(&p)) return false;
-    } while (ts_cursor_take(cursor, "+"));
+    if (!in_any_form(&p, &own)) return false;
     *out = (ts_axe){
         p.shards.count, p.replicas.count, p.offset_count, p.shards.items, p.replicas.items, p.offsets, own};
     const char *misfit = ts_axe_misfit(out);

@@ -443,7 +443,9 @@ static bool split_bank(const ts_axe_iter *iter, ts_axe_list *out) {
 
 bool ts_axe_to_psum(ts_error *err, ts_arena *arena, const ts_axe *axe, ts_axe *out) {
     ts_axe_list shards = {.arena = arena};
-    bool splits = axe->offset_count + axe->replica_count == 0 && !axe->swizzle.present;
+    bool splits = true;
+    if (axe->offset_count + axe->replica_count > 0 || axe->swizzle.present)
+        return ts_error_set(err, TS_ERROR_INPUT, "replicas, offsets and swizzles do not fall into banks");
     for (int i = 0; i < axe->shard_count && splits; i++)
         if (ts_axe_same_axis(axe->shards[i].axis, "F"))
             splits = split_bank(&axe->shards[i], &shards);

@@ -45,13 +45,25 @@ static bool is_one_of(const char *words, const char *name, size_t length, int ne
     return false;
 }
 
+/* What pycute and TVM print, of which the first name does not tell. */
+static const struct {
+    const char *begins;
+    int which;
+} prints[] = {
+    {"SW_", NOTATION_cute},
+    {"T.index_map(", NOTATION_tvm},
+    {"T.TileLayout(", NOTATION_axe},
+    {"T.ComposeLayout(", NOTATION_axe},
+};
+
 /* "#tpu.vpad<..>" and "#tpu.tiled<..>", as MLIR writes them. */
 static int by_word(ts_cursor at) {
     const char *name;
     size_t length;
     ts_cursor_take(&at, "#tpu.");
     const ts_cursor start = at;
-    if (ts_cursor_take(&at, "SW_")) return NOTATION_cute; /* pycute's, numbers and all in one word */
+    for (size_t i = 0; i < sizeof prints / sizeof prints[0]; i++)
+        if (ts_cursor_take(&at, prints[i].begins)) return prints[i].which;
     if (!ts_cursor_name(&at, &name, &length)) return -1;
     int next = ts_cursor_peek(&at);
     for (int i = 0; i < NOTATIONS; i++)
