@@ -70,7 +70,7 @@ static void test_vectors(void **state) {
         check_vector(arena, line);
         count++;
     }
-    assert_int_equal(count, 249);
+    assert_int_equal(count, 374);
     ts_arena_free(arena);
 }
 
