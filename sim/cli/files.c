@@ -227,10 +227,14 @@ void ts_file_temporary(const char *path, ts_temporary_event event) {
     }
 }
 
-/* The signal's own effect is back in place: raised again, it ends the process when the handler returns. */
-static void remove_and_die(int number) {
+void cli_remove_files(void) {
     for (int i = 0; i < MOST_TEMPORARIES; i++)
         if (temporaries[i].used) unlink(temporaries[i].path);
+}
+
+/* The signal's own effect is back in place: raised again, it ends the process when the handler returns. */
+static void remove_and_die(int number) {
+    cli_remove_files();
     raise(number);
 }
 

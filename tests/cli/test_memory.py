@@ -4,6 +4,7 @@ import re
 import resource
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
@@ -72,6 +73,15 @@ def no_command_gives_another_answer():
     same_or_out(["dma", "f32[1024,4096]{1,0}", "f32[1024,4096]{0,1}"], limits)
     same_or_out(["run", "programs/add.tsim"], limits)
     same_or_out(["run", "programs/add.tsim", "--check"], limits)
+
+
+@release_test
+def no_file_is_left_half_written():
+    """Room for the trace to begin, and not for the run."""
+    with tempfile.TemporaryDirectory() as folder:
+        for megabytes in range(8, 18) if LIMITED else []:
+            code, _, err = run_in(megabytes, "run", "programs/softmax.tsim", "--trace", f"{folder}/t.json")
+            assert code in (1, 127) and os.listdir(folder) == [], f"{megabytes} MB: exit code {code}, {os.listdir(folder)}\n{err}"
 
 
 @release_test
