@@ -39,8 +39,7 @@ static size_t byte_offset(parser *p, const yaml_mark_t *mark) {
 
 static bool fail_yaml(ts_error *err, parser *p) {
     const yaml_parser_t *y = &p->yaml;
-    if (y->error == YAML_MEMORY_ERROR)
-        return ts_error_set(err, TS_ERROR_IO, "out of memory while reading YAML");
+    if (y->error == YAML_MEMORY_ERROR) return false; /* which ends as it does everywhere */
     size_t offset = y->error == YAML_READER_ERROR ? y->problem_offset : byte_offset(p, &y->problem_mark);
     return ts_error_at(err, TS_ERROR_INPUT, p->source, offset, "not valid YAML: %s%s%s",
                        y->context ? y->context : "", y->context ? ", " : "", y->problem);
@@ -220,15 +219,15 @@ static const ts_tree *read_document(ts_error *err, parser *p) {
 }
 
 const ts_tree *ts_tree_parse(ts_error *err, ts_arena *arena, const ts_source *source) {
+    enum { BUFFER_BYTES = 64 << 10 }; /* libyaml's; what it lacked it does not say */
     parser p = {.arena = arena, .source = source};
-    if (!yaml_parser_initialize(&p.yaml)) {
-        ts_error_set(err, TS_ERROR_IO, "out of memory while reading YAML");
-        return NULL;
-    }
+    if (!yaml_parser_initialize(&p.yaml)) ts_out_of_memory(BUFFER_BYTES);
     yaml_parser_set_encoding(&p.yaml, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&p.yaml, (const unsigned char *)source->text, source->length);
     const ts_tree *root = read_document(err, &p);
+    bool lacks_memory = p.yaml.error == YAML_MEMORY_ERROR;
     yaml_parser_delete(&p.yaml);
+    if (lacks_memory) ts_out_of_memory(BUFFER_BYTES);
     return root;
 }
 

@@ -1,7 +1,6 @@
 /* Safetensors files: the header is checked whole before any data is read. */
 #include "host/safetensors.h"
 
-#include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -11,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/number.h"
+#include "host/json_tree.h"
 
 enum { LENGTH_BYTES = 8, HEADER_LIMIT = 16 << 20 };
 
@@ -387,7 +387,7 @@ bool ts_safetensors_parse(ts_error *err, ts_arena *arena, const ts_source *heade
     *index = (ts_safetensors_index){.data_at = LENGTH_BYTES + header->length};
     if (!check_text(err, header)) return false;
     const char *end = header->text;
-    cJSON *root = cJSON_ParseWithLengthOpts(header->text, header->length, &end, false);
+    cJSON *root = ts_json_tree_parse(header, &end);
     if (!root)
         return ts_error_at(err, TS_ERROR_INPUT, header, (size_t)(end - header->text),
                            "the header is not valid JSON");

@@ -1,12 +1,12 @@
 /* Two JSON reports of one command, figure by figure. Lists are matched by what their elements are called. */
 #include "study/compare.h"
 
-#include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "host/json_tree.h"
 
 /* The figures that a command's report is about. A path has keys and positions in lists. */
 static const struct {
@@ -294,7 +294,7 @@ static void compare(comparer *c, const cJSON *before, const cJSON *after) {
 static cJSON *read_report(ts_error *err, const ts_source *source, const char **command) {
     static const char schema_prefix[] = "tilesim.";
     const char *end = source->text;
-    cJSON *root = cJSON_ParseWithLengthOpts(source->text, source->length, &end, false);
+    cJSON *root = ts_json_tree_parse(source, &end);
     const cJSON *schema = root ? cJSON_GetObjectItemCaseSensitive(root, "schema") : NULL;
     size_t prefix = sizeof schema_prefix - 1, rest = (size_t)(end - source->text);
     while (root && rest < source->length && strchr(" \t\r\n", source->text[rest])) rest++;

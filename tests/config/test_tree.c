@@ -1,4 +1,6 @@
 /* YAML to trees: places, comments, aliases, and the exact text of every kind of refusal. */
+#include <setjmp.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/support/test.h"
@@ -149,11 +151,41 @@ static void survives_truncation(void **state) {
     }
 }
 
+/* The call that `countdown` reaches gets nothing. */
+static jmp_buf out_of_memory;
+static int countdown;
+
+__attribute__((visibility("default"))) void *yaml_malloc(size_t bytes);
+void *yaml_malloc(size_t bytes) { return --countdown == 0 ? NULL : malloc(bytes ? bytes : 1); }
+void ts_out_of_memory(size_t bytes) {
+    assert_true(bytes > 0);
+    longjmp(out_of_memory, 1);
+}
+
+/* Never taken for what is wrong with the text, which a study would note as its answer. */
+static void memory_runs_out(void **state) {
+    static const char text[] = "a: &x {b: 'c', d: [1, 2]}\ne: *x # j\n";
+    const ts_source source = {"t.yaml", text, sizeof text - 1};
+    volatile int calls = 0;
+    for (volatile bool whole = false; !whole; calls++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        countdown = calls + 1;
+        if (setjmp(out_of_memory) == 0) {
+            assert_non_null(ts_tree_parse(&err, arena, &source));
+            whole = countdown > 0;
+        }
+        assert_int_equal(err.kind, TS_ERROR_NONE);
+        ts_arena_free(arena);
+    }
+    assert_true(calls > 20);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_trees),         cmocka_unit_test(refuses),
         cmocka_unit_test(bounds_expansion),    cmocka_unit_test(counts_every_value),
-        cmocka_unit_test(survives_truncation),
+        cmocka_unit_test(survives_truncation), cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

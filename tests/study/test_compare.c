@@ -1,6 +1,9 @@
 /* What two reports differ in. */
 #include "study/compare.h"
 
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <setjmp.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -148,12 +151,52 @@ static void refused(void **state) {
            "this is a report of tilesim hbm, expected one of tilesim run, as a is");
 }
 
+/* The call that `countdown` reaches gets nothing, as from malloc. */
+static jmp_buf out_of_memory;
+static int countdown;
+
+static _Alignas(16) char pool[1 << 14];
+static size_t taken;
+
+static void *take(size_t bytes) {
+    if (--countdown == 0) return errno = ENOMEM, NULL;
+    taken += (bytes + 15) / 16 * 16;
+    assert_true(taken <= sizeof pool);
+    return pool + taken - (bytes + 15) / 16 * 16;
+}
+static void drop(void *bytes) { (void)bytes; }
+void ts_out_of_memory(size_t bytes) {
+    assert_true(bytes > 0);
+    longjmp(out_of_memory, 1);
+}
+
+/* Never taken for what is wrong with the text. */
+static void memory_runs_out(void **state) {
+    cJSON_Hooks hooks = {.malloc_fn = take, .free_fn = drop};
+    const ts_source a = source_of("a", "{\"schema\":\"tilesim.run\",\"cycles\":7}"), b = a;
+    volatile int calls = 0;
+    cJSON_InitHooks(&hooks);
+    for (volatile bool whole = false; !whole; calls++) {
+        ts_arena *arena = ts_arena_new();
+        ts_error err = {0};
+        ts_comparison result;
+        countdown = calls + 1;
+        taken = 0;
+        if (setjmp(out_of_memory) == 0) {
+            assert_true(ts_compare(&err, arena, &a, &b, &result));
+            whole = countdown > 0;
+        }
+        assert_int_equal(err.kind, TS_ERROR_NONE);
+        ts_arena_free(arena);
+    }
+    assert_true(calls > 4);
+    cJSON_InitHooks(NULL);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values),
-        cmocka_unit_test(lists),
-        cmocka_unit_test(settings_and_figures),
-        cmocka_unit_test(refused),
+        cmocka_unit_test(values),  cmocka_unit_test(lists),           cmocka_unit_test(settings_and_figures),
+        cmocka_unit_test(refused), cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
