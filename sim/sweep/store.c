@@ -46,12 +46,26 @@ static bool execute(ts_error *err, ts_sweep_store *store, const char *sql, const
     return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK || fail(err, store, verb);
 }
 
+/* What memory lacked is never taken for what is not there. */
+static bool done(int code) {
+    enum { PAGE_BYTES = 4096 }; /* SQLite's; it does not say what it lacked */
+    if (code == SQLITE_NOMEM) ts_out_of_memory(PAGE_BYTES);
+    return code == SQLITE_OK;
+}
+
+/* NULL: there is none. */
+static const char *text_in(const ts_sweep_store *store, sqlite3_stmt *statement, int column) {
+    const char *text = (const char *)sqlite3_column_text(statement, column);
+    if (!text) done(sqlite3_errcode(store->db));
+    return text;
+}
+
 /* The first value of the first row, which there is, as an integer and as text. */
 static bool ask(ts_error *err, ts_sweep_store *store, const char *sql, int64_t *number, char text[128]) {
     sqlite3_stmt *statement = NULL;
     bool good = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) == SQLITE_OK &&
                 sqlite3_step(statement) == SQLITE_ROW;
-    const char *found = good ? (const char *)sqlite3_column_text(statement, 0) : NULL;
+    const char *found = good ? text_in(store, statement, 0) : NULL;
     *number = found ? sqlite3_column_int64(statement, 0) : 0;
     sqlite3_snprintf(128, text, "%s", found ? found : "");
     if (!good) fail(err, store, "read");
@@ -68,8 +82,8 @@ static const char *kind_of(int column) {
 }
 
 static bool has_column(ts_sweep_store *store, const char *schema, const char *name) {
-    return sqlite3_table_column_metadata(store->db, schema, "point", name, NULL, NULL, NULL, NULL, NULL) ==
-           SQLITE_OK;
+    return done(
+        sqlite3_table_column_metadata(store->db, schema, "point", name, NULL, NULL, NULL, NULL, NULL));
 }
 
 /* The names of all columns; of those that the table lacks, NULL where it is read. */
@@ -210,7 +224,7 @@ bool ts_sweep_store_close(ts_error *err, ts_sweep_store *store) {
 /* ---- Rows ---- */
 
 static void bind_text(sqlite3_stmt *statement, int at, const char *text) {
-    sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
+    done(sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC));
 }
 
 static void bind_value(sqlite3_stmt *statement, int at, const ts_sweep_value *value) {
@@ -254,7 +268,7 @@ bool ts_sweep_store_put(ts_error *err, ts_sweep_store *store, const ts_sweep_ide
 bool ts_sweep_store_note(ts_error *err, ts_sweep_store *store, const ts_sweep_study *study) {
     sqlite3_stmt *statement = NULL;
     if (!prepare(err, store, "INSERT OR IGNORE INTO study VALUES (?1, ?2, ?3)", &statement)) return false;
-    sqlite3_bind_text(statement, 1, study->source->text, (int)study->source->length, SQLITE_STATIC);
+    done(sqlite3_bind_text(statement, 1, study->source->text, (int)study->source->length, SQLITE_STATIC));
     bind_text(statement, 2, study->title);
     bind_text(statement, 3, TS_VERSION);
     bool good = sqlite3_step(statement) == SQLITE_DONE || fail(err, store, "write");
@@ -262,8 +276,9 @@ bool ts_sweep_store_note(ts_error *err, ts_sweep_store *store, const ts_sweep_st
     return good;
 }
 
-static const char *text_of(ts_arena *arena, sqlite3_stmt *statement, int column) {
-    const char *text = (const char *)sqlite3_column_text(statement, column);
+static const char *text_of(ts_arena *arena, const ts_sweep_store *store, sqlite3_stmt *statement,
+                           int column) {
+    const char *text = text_in(store, statement, column);
     return text ? ts_arena_copy_text(arena, text, strlen(text)) : "";
 }
 
@@ -275,10 +290,10 @@ static int find_status(const char *text) {
 
 static bool read_row(ts_error *err, ts_arena *arena, ts_sweep_store *store, sqlite3_stmt *statement,
                      ts_sweep_row *row) {
-    int status = find_status((const char *)sqlite3_column_text(statement, STATUS));
+    int status = find_status(text_in(store, statement, STATUS));
     if (status < 0)
         return ts_error_set(err, TS_ERROR_IO, "'%s' is damaged: a point has no status", store->path);
-    const char *text = (const char *)sqlite3_column_text(statement, ERROR_TEXT);
+    const char *text = text_in(store, statement, ERROR_TEXT);
     ts_error why = {0};
     if (text && text[0]) ts_error_set(&why, TS_ERROR_INPUT, "%s", text);
     ts_sweep_row_error(arena, (ts_sweep_status)status, &why, row);
@@ -286,7 +301,7 @@ static bool read_row(ts_error *err, ts_arena *arena, ts_sweep_store *store, sqli
         int type = sqlite3_column_type(statement, FIXED + i);
         if (type == SQLITE_INTEGER) ts_sweep_set_integer(row, i, sqlite3_column_int64(statement, FIXED + i));
         if (type == SQLITE_FLOAT) ts_sweep_set_real(row, i, sqlite3_column_double(statement, FIXED + i));
-        if (type == SQLITE_TEXT) ts_sweep_set_text(row, i, text_of(arena, statement, FIXED + i));
+        if (type == SQLITE_TEXT) ts_sweep_set_text(row, i, text_of(arena, store, statement, FIXED + i));
     }
     return true;
 }
@@ -305,7 +320,7 @@ bool ts_sweep_store_get(ts_error *err, ts_arena *arena, ts_sweep_store *store, c
 int ts_sweep_store_status(ts_error *err, ts_sweep_store *store, const char *key) {
     bind_text(store->status, 1, key);
     int step = sqlite3_step(store->status), status = -1;
-    if (step == SQLITE_ROW) status = find_status((const char *)sqlite3_column_text(store->status, 0));
+    if (step == SQLITE_ROW) status = find_status(text_in(store, store->status, 0));
     if (step != SQLITE_ROW && step != SQLITE_DONE) status = fail(err, store, "read") - 2;
     sqlite3_reset(store->status);
     return status;
@@ -327,7 +342,8 @@ bool ts_sweep_store_merge(ts_error *err, ts_sweep_store *store, const char *path
     if (!other) return false;
     ts_sweep_store_close(NULL, other); /* it is one */
     char *attach = sqlite3_mprintf("ATTACH %Q AS other", path);
-    bool good = attach && sqlite3_exec(store->db, attach, NULL, NULL, NULL) == SQLITE_OK;
+    bool good = done(attach ? SQLITE_OK : SQLITE_NOMEM) &&
+                sqlite3_exec(store->db, attach, NULL, NULL, NULL) == SQLITE_OK;
     sqlite3_free(attach);
     if (!good) return fail_with(err, store, "merge", path);
     ts_text sql = ts_text_begin(store->arena);
@@ -346,11 +362,11 @@ static bool visit_row(ts_error *err, ts_sweep_store *store, sqlite3_stmt *statem
                       void *self) {
     ts_arena *scratch = ts_arena_new();
     ts_sweep_row row;
-    ts_sweep_identity identity = {.parameters = text_of(scratch, statement, PARAMETERS),
-                                  .question = text_of(scratch, statement, QUESTION),
-                                  .machine = text_of(scratch, statement, MACHINE),
-                                  .version = text_of(scratch, statement, VERSION)};
-    sqlite3_snprintf(sizeof identity.key, identity.key, "%s", text_of(scratch, statement, KEY));
+    ts_sweep_identity identity = {.parameters = text_of(scratch, store, statement, PARAMETERS),
+                                  .question = text_of(scratch, store, statement, QUESTION),
+                                  .machine = text_of(scratch, store, statement, MACHINE),
+                                  .version = text_of(scratch, store, statement, VERSION)};
+    sqlite3_snprintf(sizeof identity.key, identity.key, "%s", text_of(scratch, store, statement, KEY));
     bool good = read_row(err, scratch, store, statement, &row) && visit(err, self, &identity, &row);
     ts_arena_free(scratch);
     return good;

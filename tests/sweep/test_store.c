@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -390,7 +391,72 @@ static void studies_are_noted(void **state) {
     remove(path);
 }
 
+/* ---- Memory runs out ---- */
+
+/* Of SQLite's calls the one that `countdown` reaches gets nothing. */
+static int countdown;
+static sqlite3_mem_methods usual;
+
+static void *counted(int bytes) { return --countdown == 0 ? NULL : usual.xMalloc(bytes); }
+static void *counted_more(void *old, int bytes) {
+    return --countdown == 0 ? NULL : usual.xRealloc(old, bytes);
+}
+
+enum { RIGHT, SAID, WRONG, WHOLE }; /* what a process found; WHOLE: no call failed, and all was right */
+
+void ts_out_of_memory(size_t bytes) {
+    assert_true(bytes > 0);
+    _exit(SAID);
+}
+
+/* One row, merged from the file or read from it. */
+static int read_back(bool merges) {
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_sweep_row row;
+    int64_t added = 0;
+    bool found = false;
+    ts_sweep_store *store = ts_sweep_store_open(&err, arena, merges ? ":memory:" : path, TS_SWEEP_WRITE);
+    if (!store || (merges && !ts_sweep_store_merge(&err, store, path, &added)) ||
+        !ts_sweep_store_get(&err, arena, store, "k1", &found, &row))
+        return err.kind == TS_ERROR_IO ? SAID : WRONG;
+    int status = ts_sweep_store_status(&err, store, "k1");
+    if (status < -1) return err.kind == TS_ERROR_IO ? SAID : WRONG;
+    bool good = found && status == TS_SWEEP_OK && added == merges &&
+                row.values[TS_COUNTER_CYCLES].integer == 7 &&
+                row.values[TS_SWEEP_MICROSECONDS_COLUMN].real == 1.25 &&
+                row.values[TS_SWEEP_LIMITER_COLUMN].kind == TS_SWEEP_TEXT &&
+                strcmp(row.values[TS_SWEEP_LIMITER_COLUMN].text, "a 'quote'") == 0;
+    return !good ? WRONG : countdown > 0 ? WHOLE : RIGHT;
+}
+
+/* In processes of their own: what they leave is gone with them. */
+static void values_that_memory_lacked_are_not_none(void **state) {
+    for (int merges = 0; merges < 2; merges++) {
+        int found = SAID, calls = 0;
+        make_file();
+        for (; found != WHOLE; calls++) {
+            int status;
+            pid_t child = fork();
+            if (child == 0) {
+                countdown = calls + 1;
+                _exit(read_back(merges));
+            }
+            assert_true(waitpid(child, &status, 0) == child && WIFEXITED(status));
+            found = WEXITSTATUS(status);
+            if (found == WRONG) fail_msg("call %d, %s", calls, merges ? "merged" : "read");
+        }
+        assert_true(calls > 100);
+    }
+    remove(path);
+}
+
 int main(void) {
+    sqlite3_config(SQLITE_CONFIG_GETMALLOC, &usual);
+    sqlite3_mem_methods methods = usual;
+    methods.xMalloc = counted;
+    methods.xRealloc = counted_more;
+    sqlite3_config(SQLITE_CONFIG_MALLOC, &methods);
     snprintf(path, sizeof path, "build/test_store.%d.db", (int)getpid());
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stores),
@@ -407,6 +473,7 @@ int main(void) {
         cmocka_unit_test(statuses_that_are_unknown),
         cmocka_unit_test(a_short_log),
         cmocka_unit_test(studies_are_noted),
+        cmocka_unit_test(values_that_memory_lacked_are_not_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
