@@ -2,6 +2,11 @@
 #ifndef TILESIM_API_API_PRIVATE_H
 #define TILESIM_API_API_PRIVATE_H
 
+#include <locale.h>
+#ifdef __APPLE__
+#include <xlocale.h>
+#endif
+
 #include "base/text.h"
 #include "host/array.h"
 #include "mesh/mesh.h"
@@ -30,9 +35,33 @@ bool api_same_axes(const ts_mesh *a, const ts_mesh *b);
 bool api_same_dims(ts_error *err, const ts_shape *source, const ts_shape *destination);
 ts_source api_source(const char *name, const char *text);
 
+/* The thread's locale, and what stands for it. */
+typedef struct {
+    locale_t before, own;
+} api_locale;
+
+static inline api_locale api_locale_enter(void) {
+    api_locale at = {.own = newlocale(LC_ALL_MASK, "C", NULL)};
+    if (!at.own) ts_out_of_memory(sizeof at);
+    at.before = uselocale(at.own);
+    return at;
+}
+
+static inline void api_locale_leave(const api_locale *at) {
+    uselocale(at->before);
+    freelocale(at->own);
+}
+
+/* To the end of the block letters and numbers are those of the C locale, whatever the host has set: a decimal
+ * comma is in no program and in no JSON. */
+#define API_C_LOCALE                                                                                         \
+    const api_locale c_locale __attribute__((cleanup(api_locale_leave))) = api_locale_enter();               \
+    (void)c_locale
+
 /* A function of the interface that gives a text of `self`, which `add` adds to `text`. */
 #define API_TEXT(id, type, add)                                                                              \
     const char *id(ts_arena *arena, const type *self) {                                                      \
+        API_C_LOCALE;                                                                                        \
         ts_text text;                                                                                        \
         text = ts_text_begin(arena);                                                                         \
         add;                                                                                                 \

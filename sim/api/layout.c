@@ -10,6 +10,7 @@
 enum { COMPARED_ELEMENTS = 1 << 26 }; /* where no proof is found */
 
 const ts_shape *ts_shape_from_text(ts_error *err, ts_arena *arena, const char *text) {
+    API_C_LOCALE;
     if (!ts_error_need(err, "the shape", text)) return NULL;
     ts_source source = api_source("shape", text);
     return ts_shape_parse(err, arena, &source);
@@ -25,6 +26,7 @@ static void add_json(const ts_shape *shape, ts_text *out) {
 API_TEXT(ts_shape_report, ts_shape, ts_report_shape(arena, self, &text))
 API_TEXT(ts_shape_json, ts_shape, add_json(self, &text))
 const char *ts_shape_svg(ts_arena *arena, const ts_shape *shape) {
+    API_C_LOCALE;
     ts_text text = ts_text_begin(arena);
     if (shape->layout) ts_report_svg(arena, 1, &shape, &text);
     return shape->layout ? text.bytes : NULL;

@@ -10,6 +10,7 @@
 
 const ts_machine *ts_machine_change(ts_error *err, ts_arena *arena, const char *name,
                                     const char *const *changes, int count) {
+    API_C_LOCALE;
     return api_need_list(err, "change", changes, count)
                ? ts_machine_load_with(err, arena, name, "changes", changes, count)
                : NULL;
@@ -58,6 +59,7 @@ static bool price_of(ts_error *err, ts_arena *arena, const ts_price_request *r, 
 }
 
 const ts_price *ts_price_transfer(ts_error *err, ts_arena *arena, const ts_price_request *request) {
+    API_C_LOCALE;
     ts_price_request own;
     ts_price *price = TS_NEW(arena, ts_price);
     bool good = api_read_request(err, "ts_price_request", request, &own, sizeof own) &&

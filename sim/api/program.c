@@ -28,6 +28,7 @@ static bool read_target(ts_error *err, ts_arena *arena, const ts_program_request
 }
 
 const ts_program *ts_program_read(ts_error *err, ts_arena *arena, const ts_program_request *request) {
+    API_C_LOCALE;
     ts_program_request own;
     ts_target target;
     return read_target(err, arena, request, &own, &target)
@@ -36,6 +37,7 @@ const ts_program *ts_program_read(ts_error *err, ts_arena *arena, const ts_progr
 }
 
 const ts_program *ts_program_assemble(ts_error *err, ts_arena *arena, const ts_program_request *request) {
+    API_C_LOCALE;
     ts_program_request own;
     ts_target target;
     if (!read_target(err, arena, request, &own, &target)) return NULL;
@@ -78,6 +80,7 @@ static bool takes(ts_builder *b, const char *what, const char *text) {
 }
 
 const ts_program *ts_builder_end(ts_builder *b) {
+    API_C_LOCALE;
     bool own = b->failed && !ts_program_failed(b->inner);
     return own ? NULL : ts_program_end(b->inner);
 }
@@ -109,6 +112,7 @@ static const char *const fills[] = {[TS_FILL_FILE] = "none",
 
 int ts_builder_tensor(ts_builder *b, const char *name, const char *memory, const char *shape,
                       const char *role, const char *fill) {
+    API_C_LOCALE;
     const char *spaces[TS_SPACE_COUNT + 1] = {0};
     for (int i = 0; i < TS_SPACE_COUNT; i++) spaces[i] = ts_space_text((ts_space_kind)i);
     if (!takes(b, "the tensor's name", name) || !takes(b, "the tensor's memory", memory) ||
@@ -133,6 +137,7 @@ int ts_builder_semaphores(ts_builder *b, const char *name, int count) {
 }
 
 void ts_builder_check(ts_builder *b, const char *check) {
+    API_C_LOCALE;
     if (takes(b, "the check", check)) ts_program_check_text(b->inner, check);
 }
 

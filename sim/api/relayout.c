@@ -9,6 +9,7 @@ struct ts_relayout_answer {
 };
 
 const ts_relayout_answer *ts_relayout_find(ts_error *err, ts_arena *arena, const ts_relayout_query *query) {
+    API_C_LOCALE;
     ts_relayout_query own;
     ts_relayout_answer *answer = TS_NEW(arena, ts_relayout_answer);
     if (!api_read_request(err, "ts_relayout_query", query, &own, sizeof own)) return NULL;
@@ -36,6 +37,7 @@ API_TEXT(ts_relayout_text, ts_relayout_answer, ts_report_relayout(&self->request
 API_TEXT(ts_relayout_json, ts_relayout_answer, ts_report_relayout_json(&self->request, &self->price, &text))
 
 const char *ts_relayout_svg(ts_arena *arena, const ts_relayout_answer *answer) {
+    API_C_LOCALE;
     ts_error err = {0};
     ts_text out = ts_text_begin(arena);
     return ts_report_relayout_svg(&err, &answer->price, &out) ? out.bytes : NULL;

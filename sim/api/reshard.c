@@ -29,6 +29,7 @@ static bool find(ts_error *err, ts_arena *arena, const ts_reshard_query *query, 
 }
 
 const ts_reshard_answer *ts_reshard_find(ts_error *err, ts_arena *arena, const ts_reshard_query *query) {
+    API_C_LOCALE;
     ts_reshard_query own;
     ts_reshard_answer *answer = TS_NEW(arena, ts_reshard_answer);
     if (!api_read_request(err, "ts_reshard_query", query, &own, sizeof own)) return NULL;

@@ -130,6 +130,7 @@ static void wrap_outputs(ts_arena *arena, ts_simulation *run) {
 }
 
 const ts_simulation *ts_simulate(ts_error *err, ts_arena *arena, const ts_run_options *options) {
+    API_C_LOCALE;
     ts_run_options own;
     ts_simulation *made = TS_NEW(arena, ts_simulation);
     bool good = api_read_request(err, "ts_run_options", options, &own, sizeof own) &&
@@ -160,6 +161,7 @@ const ts_array *ts_simulation_output(const ts_simulation *run, const char *name)
 API_TEXT(ts_simulation_text, ts_simulation, ts_report_run(&self->request, &self->result, &text))
 API_TEXT(ts_simulation_json, ts_simulation, ts_report_run_json(&self->request, &self->result, &text))
 const char *ts_simulation_html(ts_arena *arena, const ts_simulation *run) {
+    API_C_LOCALE;
     if (!run->page) return NULL;
     ts_text text = ts_text_begin(arena);
     ts_report_run_html(&run->request, &run->result, run->page, &text);

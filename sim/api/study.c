@@ -50,6 +50,7 @@ static bool choose(ts_error *err, ts_arena *arena, const ts_choice_request *from
 }
 
 const ts_choice *ts_choose_layouts(ts_error *err, ts_arena *arena, const ts_choice_request *request) {
+    API_C_LOCALE;
     ts_choice_request own;
     ts_choice *choice = TS_NEW(arena, ts_choice);
     bool good = api_read_request(err, "ts_choice_request", request, &own, sizeof own) &&
@@ -95,6 +96,7 @@ static bool read_audit_request(ts_error *err, const ts_module_audit_request *fro
 }
 
 ts_module_audit *ts_audit_module(ts_error *err, ts_arena *arena, const ts_module_audit_request *request) {
+    API_C_LOCALE;
     ts_module_audit_request own;
     ts_module_audit *audit = TS_NEW(arena, ts_module_audit);
     if (!read_audit_request(err, request, &own)) return NULL;

@@ -44,6 +44,7 @@ static bool make(ts_error *err, ts_arena *arena, const ts_study_request *from, t
 }
 
 const ts_study *ts_study_answer(ts_error *err, ts_arena *arena, const ts_study_request *request) {
+    API_C_LOCALE;
     ts_study_request own;
     ts_study *study = TS_NEW(arena, ts_study);
     bool good =

@@ -108,8 +108,8 @@ static bool take_integer(lexer *lex, int64_t *value) {
     return integer_value(lex, begin, 10, value);
 }
 
-/* The value of the float that ends at the cursor; false when it has none. strtod rounds once, in the C
- * locale; the command line never sets another. Programs wrote 1e999 before there was `inf`. */
+/* The value of the float that ends at the cursor; false when it has none. strtod rounds once, in the C locale: the
+ * command line sets no other, and the library's interface that one. Programs wrote 1e999 before there was `inf`. */
 static bool float_value(const lexer *lex, size_t begin, double *value) {
     char text[64];
     size_t length = lex->at - begin;
