@@ -157,8 +157,9 @@ const ts_machine *cli_mesh_machine(ts_error *err, const cli_line *line) {
     const char *mesh = cli_value(line, "mesh"), *name = cli_value(line, "machine");
     if (!cli_mesh_options(err, line)) return NULL;
     if (!name && mesh && ts_mesh_file_is(mesh, strlen(mesh))) {
-        name = ts_mesh_file_machine(err, line->arena, mesh);
-        if (!name) return NULL;
+        const ts_machine *own = NULL;
+        if (!ts_mesh_file_load(err, line->arena, mesh, &own)) return NULL; /* at its place in the file */
+        name = own->name;
     }
     return cli_machine_named(err, line, name, NULL);
 }

@@ -104,6 +104,9 @@ def mesh_files():
         Path(path).write_text("title: mine\nmachine: tpu-v5p\ndims:\n  a: {chips: 2, warp: rule}\n")
         code, _, err = run("reshard", "f32[36]", "f32[36]", "--mesh", path)
         assert code == 1 and f"{path}:4:17: error: " in err and "did you mean 'dims.a.wrap'" in err and " ^" in err, err
+        Path(path).write_text("title: mine\nmachine: tpu-v2e\ndims:\n  a: {chips: 2, wrap: rule}\n")
+        code, _, err = run("reshard", "f32[36]", "f32[36]", "--mesh", path)
+        assert code == 1 and f"{path}:2:10: error: no machine is called 'tpu-v2e'" in err and err.endswith("\n         ^\n"), err
 
 
 @test
