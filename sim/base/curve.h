@@ -1,19 +1,21 @@
-/* The mean of a function on 0 to 1, from its values at some points, and how well it is known. Beside each
- * value stands that of another function, whose mean is known: what of the values goes with it, as a line
- * through them says, is taken from that mean. */
+/* The mean of a function on 0 to 1, from its values at some points, and how well it is known. */
 #ifndef TILESIM_BASE_CURVE_H
 #define TILESIM_BASE_CURVE_H
+
+#include <stdbool.h>
 
 enum { TS_CURVE_MOST = 96 };
 
 typedef struct {
-    double at, value, control;
+    double at, value;
+    bool
+        is_bound; /* it is no more than `value`: it is taken for the mean of those that are known, where that is less */
 } ts_curve_point;
 
-/* Zeroed before the first point, and `control_mean` given; sorted. */
+/* Zeroed before the first point; sorted. */
 typedef struct {
-    int count;
-    double control_mean;
+    int count, known; /* points, and those that are no bounds */
+    double sum;       /* of the values of these */
     ts_curve_point points[TS_CURVE_MOST];
 } ts_curve;
 
@@ -27,5 +29,7 @@ typedef struct {
 } ts_curve_estimate;
 /* Of at least 1 point, the mean; of at least 3, the variance. */
 ts_curve_estimate ts_curve_get(const ts_curve *curve);
+/* The value of the point that is nearest; of at least 1. */
+double ts_curve_at(const ts_curve *curve, double at);
 
 #endif

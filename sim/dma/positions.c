@@ -226,17 +226,33 @@ static void measure_open_box(ts_traversal *traversal) {
 
 /* ---- What lies before a block ---- */
 
-/* Of all boxes as one, the box of a block. */
-static int64_t box_of(const ts_traversal *traversal, int64_t block) {
+/* Of all boxes as one, what lies before a box. */
+typedef int64_t before_function(const ts_traversal *traversal, int64_t box);
+static int64_t blocks_before(const ts_traversal *traversal, int64_t box) {
+    return traversal->starts[box].blocks;
+}
+static int64_t work_before_box(const ts_traversal *traversal, int64_t box) {
+    return traversal->starts[box].work;
+}
+static int64_t sorted_work_before(const ts_traversal *traversal, int64_t box) {
+    return traversal->sorted[box].work;
+}
+
+/* The last box before which no more than `at` lies. */
+static int64_t find_box(const ts_traversal *traversal, before_function *before, int64_t at) {
     int64_t low = 0, high = traversal->plan->box_count;
     while (high - low > 1) {
         int64_t middle = low + (high - low) / 2;
-        if (traversal->starts[middle].blocks <= block)
+        if (before(traversal, middle) <= at)
             low = middle;
         else
             high = middle;
     }
     return low;
+}
+
+static int64_t box_of(const ts_traversal *traversal, int64_t block) {
+    return find_box(traversal, blocks_before, block);
 }
 
 typedef struct {
@@ -306,7 +322,8 @@ static traversal_box_start measure_box(ts_arena *scratch, const ts_traversal *of
     next_of_box(probe, &count);
     int64_t elements = probe->box.elements;
     measure_kinds(probe, block_work);
-    return (traversal_box_start){count, elements, 1 + work_before(probe, block_work, count)};
+    return (traversal_box_start){
+        .blocks = count, .elements = elements, .work = 1 + work_before(probe, block_work, count)};
 }
 
 int64_t ts_traversal_work_elsewhere(const ts_traversal *traversal, int64_t most) {
@@ -329,27 +346,40 @@ static int compare_work(const void *left, const void *right) {
 static void sort_boxes(ts_traversal *traversal) {
     const int64_t boxes = traversal->plan->box_count;
     traversal_sorted_box *sorted = TS_NEW_ARRAY(traversal->arena, traversal_sorted_box, boxes);
-    const traversal_box_start *starts = traversal->starts;
+    traversal_box_start *starts = traversal->starts;
     for (int64_t i = 0; i < boxes; i++)
         sorted[i] = (traversal_sorted_box){.box = i, .own = starts[i + 1].work - starts[i].work};
     qsort(sorted, (size_t)boxes, sizeof *sorted, compare_work);
     for (int64_t i = 1; i < boxes; i++) sorted[i].work = sorted[i - 1].work + sorted[i - 1].own;
+    for (int64_t i = 0; i < boxes; i++)
+        starts[sorted[i].box].sorted_part =
+            ((double)sorted[i].work + (double)sorted[i].own / 2) / (double)starts[boxes].work;
     traversal->sorted = sorted;
 }
 
+/* The block of a box before which so much of its own work lies. */
+static int64_t find_in_box(const ts_traversal *traversal, int64_t box, int64_t work) {
+    const traversal_box_start *from = &traversal->starts[box];
+    return interpolate(from->blocks, from[1].blocks, (double)work / (double)(from[1].work - from->work));
+}
+
 int64_t ts_traversal_find_sorted(const ts_traversal *traversal, double part) {
-    int64_t low = 0, high = traversal->plan->box_count;
-    int64_t work = (int64_t)(part * (double)traversal->starts[high].work);
-    while (high - low > 1) {
-        int64_t middle = low + (high - low) / 2;
-        if (traversal->sorted[middle].work <= work)
-            low = middle;
-        else
-            high = middle;
-    }
-    const traversal_sorted_box *box = &traversal->sorted[low];
-    const traversal_box_start *from = &traversal->starts[box->box];
-    return interpolate(from->blocks, from[1].blocks, (double)(work - box->work) / (double)box->own);
+    int64_t work = (int64_t)(part * (double)traversal->starts[traversal->plan->box_count].work);
+    const traversal_sorted_box *box = &traversal->sorted[find_box(traversal, sorted_work_before, work)];
+    return find_in_box(traversal, box->box, work - box->work);
+}
+
+int64_t ts_traversal_find_work(const ts_traversal *traversal, int64_t work) {
+    int64_t box = find_box(traversal, work_before_box, work);
+    return find_in_box(traversal, box, work - traversal->starts[box].work);
+}
+
+double ts_traversal_sorted_part(const ts_traversal *traversal, int64_t box) {
+    return traversal->starts[box].sorted_part;
+}
+
+ts_traversal_amount ts_traversal_before_box(const ts_traversal *traversal, int64_t box) {
+    return (ts_traversal_amount){traversal->starts[box].elements, traversal->starts[box].work};
 }
 
 void ts_traversal_join_boxes(ts_traversal *traversal) {
@@ -359,8 +389,9 @@ void ts_traversal_join_boxes(ts_traversal *traversal) {
     for (int64_t i = 0; i < boxes; i++) {
         ts_arena_reset(scratch);
         traversal_box_start own = measure_box(scratch, traversal, i);
-        starts[i + 1] = (traversal_box_start){starts[i].blocks + own.blocks,
-                                              starts[i].elements + own.elements, starts[i].work + own.work};
+        starts[i + 1] = (traversal_box_start){.blocks = starts[i].blocks + own.blocks,
+                                              .elements = starts[i].elements + own.elements,
+                                              .work = starts[i].work + own.work};
     }
     ts_arena_free(scratch);
     traversal->starts = starts;

@@ -91,25 +91,35 @@ static ts_traversal_amount between(ts_traversal *traversal, int64_t from, int64_
 typedef struct {
     double ticks, engine; /* what the memory took for it, and the engine alone would have */
     bool is_engine_bound;
-    bool is_far;   /* from being that */
-    int64_t end;   /* the block behind it */
-    int64_t lines; /* that were begun in it */
+    bool is_far;    /* from being that */
+    bool is_behind; /* the memory is, all the time */
+    int64_t end;    /* the block behind it */
+    int64_t lines;  /* that were begun in it */
     ts_traversal_amount amount;
 } window;
 
 /* Does the engine set the pace of what takes so many ticks, or nearly? Refreshes are hidden then. */
 static bool is_near(double engine, double ticks) { return engine * 8 > ticks * 7; }
 
+/* Of boxes as one, is the memory behind the engine all the time of a window, as far as its ends say? */
+static bool is_behind(const sampler_box *b, const sampler_sample *now) {
+    return b->is_sorted && b->open.behind > 0 && now->behind > 0;
+}
+
 static window measure(const sampler *s, const sampler_sample *now) {
     const ts_hbm_progress *a = &s->box.open.progress, *b = &now->progress;
+    const bool behind = is_behind(&s->box, now);
     double engine = (double)(now->parts - s->box.open.parts) * s->engine_ticks_per_part,
            ticks = (double)(now->tick - s->box.open.tick), interval = (double)s->memory.interval;
     double quiet =
         (double)(sampler_quiet_ticks(&s->memory, b->cycle) - sampler_quiet_ticks(&s->memory, a->cycle));
-    double rate = is_near(engine, ticks) ? ticks : quiet * interval / (interval - (double)s->memory.stall);
+    double rate =
+        !behind && is_near(engine, ticks) ? ticks : quiet * interval / (interval - (double)s->memory.stall);
     if (b->served > a->served) rate *= (double)(b->accepted - a->accepted) / (double)(b->served - a->served);
-    bool is_bound = ticks * 1000 <= engine * 1003 || rate < engine;
-    return (window){rate, engine, .is_engine_bound = is_bound, .is_far = engine * 4 < rate * 3};
+    bool is_bound = !behind && (ticks * 1000 <= engine * 1003 || rate < engine);
+    return (window){rate, engine, .is_engine_bound = is_bound, .is_far = engine * 4 < rate * 3,
+
+                    .is_behind = behind};
 }
 
 /* The window that ends here. */
@@ -137,7 +147,7 @@ static void add_measured(sampler_box *b, const sampler_sample *now, const window
     }
     double work = (double)w->amount.work;
     ts_ratio_add(&b->ticks, w->ticks, work);
-    if (b->is_sorted) ts_curve_add(&b->rates, (ts_curve_point){b->part, w->ticks / work, w->engine / work});
+    if (b->is_sorted) ts_curve_add(&b->rates, (ts_curve_point){b->part, w->ticks / work, !w->is_behind});
     b->fastest_pace = fmin(b->fastest_pace, w->ticks / work);
     b->is_engine_bound = b->is_engine_bound && w->is_engine_bound;
     b->engine_bound += w->is_engine_bound;
@@ -150,7 +160,7 @@ static void add_measured(sampler_box *b, const sampler_sample *now, const window
 static void set_aside(sampler_box *b) {
     b->first = b->ticks;
     b->ticks = (ts_ratio){0};
-    b->rates.count = 0;
+    b->rates = (ts_curve){0};
 }
 
 static int64_t engine_ticks(const sampler *s, int64_t parts) {
@@ -176,9 +186,9 @@ static int64_t tail_of(const sampler_box *b, int64_t count) {
 /* Spread evenly, and at no phase of an outer loop. What is counted of channels is counted in rounds, so a
  * position is a multiple of a power of two. */
 static int64_t spread_position(sampler_box *b, const ts_traversal *traversal, int64_t count) {
-    int64_t last = tail_of(b, count) - b->length * 2;
     b->part = ts_golden_part(b->ticks.count + b->passed_over + 1);
-    if (b->is_sorted) return ts_max(b->base, ts_min(ts_traversal_find_sorted(traversal, b->part), last));
+    if (b->is_sorted) return ts_max(b->base, ts_min(ts_traversal_find_sorted(traversal, b->part), b->last));
+    int64_t last = tail_of(b, count) - b->length * 2;
     int64_t block = b->base + (int64_t)(b->part * (double)(last - b->base));
     return b->length < SAMPLER_ALIGNED ? block : block / SAMPLER_ALIGNED * SAMPLER_ALIGNED;
 }
@@ -220,7 +230,7 @@ static bool take_periods(sampler_box *b, const ts_traversal *traversal, int64_t 
 }
 
 /* Blocks of boxes that are joined differ, so what there is room for goes by lines. */
-static bool take_joined(sampler *s, ts_traversal *traversal, int64_t length, double engine_per_element) {
+static bool take_joined(sampler *s, ts_traversal *traversal, int64_t length) {
     sampler_box *b = &s->box;
     int64_t next, count,
         lines = ts_traversal_lines(traversal) - b->open_line + SAMPLER_JOINED_WARM * s->memory.lines;
@@ -229,9 +239,11 @@ static bool take_joined(sampler *s, ts_traversal *traversal, int64_t length, dou
     b->worth = SAMPLER_WORTH * b->least;
     b->period = 1;
     bool is_long = take_length(b, length, count);
-    ts_traversal_amount rest = between(traversal, next, count);
-    b->most = (int)ts_min(SAMPLER_JOINED_MOST, rest.work * 2 / 3 / (lines * TS_TRAVERSAL_LINE_WORK));
-    b->rates.control_mean = engine_per_element * (double)rest.elements / (double)rest.work;
+    b->base_amount = ts_traversal_before(traversal, next);
+    const int64_t work = lines * TS_TRAVERSAL_LINE_WORK, all = ts_traversal_before(traversal, count).work,
+                  rest = all - b->base_amount.work;
+    b->most = (int)ts_min(SAMPLER_JOINED_MOST, rest * 2 / 3 / work);
+    b->last = ts_traversal_find_work(traversal, all - ts_min(rest, SAMPLER_JOINED_BEHIND * work));
     return is_long && b->most >= SAMPLER_JOINED_MANY;
 }
 
@@ -262,10 +274,10 @@ static bool begin_positions(sampler *s, ts_traversal *traversal, const sampler_s
     b->base = b->stretch = next;
     b->before = *now;
     b->is_fine = !s->is_mixed && w->is_far && b->is_even;
-    double elements = (double)w->amount.elements;
-    b->weight = sampler_weight_of(s, now, (w->is_engine_bound ? w->engine : w->ticks) / elements);
+    double ticks = w->is_engine_bound ? w->engine : w->ticks;
+    b->weight = sampler_weight_of(s, now, ticks / (double)w->amount.elements);
     int64_t length = next - b->open_block;
-    b->is_sorted = b->is_joined && take_joined(s, traversal, length, w->engine / elements);
+    b->is_sorted = b->is_joined && take_joined(s, traversal, length);
     if (b->is_sorted || (b->is_joined && !w->is_engine_bound)) return b->is_sorted;
     b->period = SAMPLER_BLOCKS;
     b->least = sampler_is_large(b) ? (b->is_even ? SAMPLER_LEAST : SAMPLER_LEAST_UNEVEN)
@@ -294,10 +306,25 @@ static double pace_at(const sampler *s, ts_traversal *traversal, int64_t count, 
     return ticks / (double)work;
 }
 
+/* The same of boxes as one, box by box. */
+static double pace_of_boxes(const sampler *s, const ts_traversal *traversal) {
+    const sampler_box *b = &s->box;
+    int64_t work = 0;
+    double engine = engine_per_element(b, s), ticks = 0;
+    for (int64_t box = 0; box < b->number; box++) {
+        ts_traversal_amount all = less(ts_traversal_before_box(traversal, box + 1), b->base_amount);
+        if (all.work <= work) continue;
+        double rate = ts_curve_at(&b->rates, ts_traversal_sorted_part(traversal, box));
+        ticks = fmax(ticks + rate * (double)(all.work - work), engine * (double)all.elements);
+        work = all.work;
+    }
+    return ticks / (double)work;
+}
+
 /* The same, where it takes as long for all parts as for the windows. */
 static double pace_of(const sampler *s, ts_traversal *traversal, int64_t count) {
     const sampler_box *b = &s->box;
-    if (b->is_sorted) return ts_curve_get(&b->rates).mean;
+    if (b->is_sorted && b->rates.count > 0) return pace_of_boxes(s, traversal);
     return pace_at(s, traversal, count, ts_ratio_get(&b->ticks));
 }
 
@@ -318,7 +345,8 @@ static void judge_pace(sampler *s, ts_traversal *traversal, int64_t count) {
 /* What so much amounts to. Blocks that were simulated twice stand for others; where they are more than what
  * was left out, they are too many by so much. Where the memory takes longer than the engine, it falls further
  * behind; where the engine sets the pace, a memory that is still behind it goes on at its own pace until it
- * is not. Where the memory does, `more` ticks are charged beside the amount. */
+ * is not. Where the memory does, `more` ticks are charged beside the amount. The pace of boxes as one is that
+ * of both. */
 static void charge(sampler *s, ts_traversal_amount amount, int64_t more, int64_t behind, sampler_skip *skip) {
     const sampler_box *b = &s->box;
     add_sample(&skip->gained, &b->measured, amount.work, b->measured_amount.work);
@@ -326,7 +354,7 @@ static void charge(sampler *s, ts_traversal_amount amount, int64_t more, int64_t
         (int64_t)((__int128)b->measured.parts * amount.elements / b->measured_amount.elements);
     int64_t engine = engine_ticks(s, skip->gained.parts), ticks = (int64_t)(b->pace * (double)amount.work);
     bool is_slower = amount.work < 0 ? engine < ticks : engine > ticks;
-    ticks = b->is_engine_bound || is_slower ? engine : ticks + more;
+    ticks = b->is_engine_bound || (is_slower && !b->is_sorted) ? engine : ticks + more;
     int64_t most = ticks - skip->gained.tick;
     s->charged += ticks;
     if (!b->is_engine_bound) {
@@ -348,8 +376,8 @@ static int64_t gained_by_jumps(const sampler *s, const sampler_sample *now) {
     const sampler_memory *m = &s->memory;
     int64_t quiet = sampler_quiet_ticks(m, now->tick) - sampler_quiet_ticks(m, b->before.tick);
     double took = (double)quiet * (double)m->interval / (double)(m->interval - m->stall);
-    return b->is_consecutive || b->engine_bound > 0 ? 0
-                                                    : (int64_t)(b->pace * (double)b->simulated.work - took);
+    bool is_known = b->is_sorted || (b->engine_bound == 0 && !b->is_consecutive);
+    return is_known ? (int64_t)(b->pace * (double)b->simulated.work - took) : 0;
 }
 
 /* Takes off what was simulated since the first window. */

@@ -112,10 +112,14 @@ enum {
  * More boxes than SAMPLER_BOXES, and fewer than SAMPLER_MOST_BOXES, are taken as one, where the engine sets
  * the pace in the first window, or there are SAMPLER_JOINED times the lines that SAMPLER_JOINED_MANY windows
  * need. In these, boxes with the same loops take the same time by lines: so positions are spread over the
- * boxes as sorted by their work, and a window stands for what lies nearest to it there (base/curve.h); what
- * goes with the engine's time is taken from that of all; the first only says how long they are, unless the
- * transfer ends before another does. Behind a jump, SAMPLER_JOINED_WARM times what the memory holds is
- * accessed first. The standard error is to be one part in SAMPLER_JOINED_ERROR, of SAMPLER_JOINED_LEAST
+ * boxes as sorted by their work, and a window stands for what lies nearest to it there (base/curve.h); the
+ * first only says how long they are, unless the transfer ends before another does. Behind a jump,
+ * SAMPLER_JOINED_WARM times what the memory holds is accessed first. The engine does not wait for the memory,
+ * which may fall far behind it in some boxes and catch up in others: how fast the memory is, those windows
+ * say that begin and end with it behind; in others it is as fast as they were, or faster. All boxes take what
+ * a queue takes that the engine fills and the memory empties, box by box.
+ *
+ * The standard error of the memory's pace is to be one part in SAMPLER_JOINED_ERROR, of SAMPLER_JOINED_LEAST
  * windows or more, or the engine sets the pace in all of half of these; of all that there is room for, up to
  * SAMPLER_JOINED_MOST, one in SAMPLER_BARELY, if they are SAMPLER_JOINED_MANY. Where there is no room for so
  * many, the engine is to set the pace in SAMPLER_LEAST, spread by blocks. If not, or if the error is more
@@ -124,7 +128,9 @@ enum {
     SAMPLER_BOXES = 16,
     SAMPLER_MOST_BOXES = 1 << 14,
     SAMPLER_JOINED = 3,
-    SAMPLER_JOINED_WARM = 10,
+    SAMPLER_JOINED_WARM = 6,
+    SAMPLER_JOINED_RATES = 2,  /* windows that say how fast the memory is, at least */
+    SAMPLER_JOINED_BEHIND = 3, /* for so many there is room behind the last */
     SAMPLER_JOINED_MANY = 24,
     SAMPLER_JOINED_ERROR = 280,
     SAMPLER_JOINED_LEAST = 8,
@@ -167,8 +173,9 @@ typedef struct {
     bool is_even;            /* all channels have had as much to do until the last window */
     bool is_fine;            /* a quarter of the interval is enough for a window */
     double weight;           /* of the transfer's time, about */
-    int64_t base;            /* the block after the first window */
-    int64_t stretch;         /* the block where the traversal has gone on */
+    int64_t base;            /* the block after the first window, */
+    ts_traversal_amount base_amount;               /* and of boxes as one what lies before it */
+    int64_t stretch;                               /* the block where the traversal has gone on */
     ts_traversal_amount stretch_amount, simulated; /* from base to there, and simulated of it */
     double left;                                   /* the part of it that is not simulated */
     bool is_uncharged;                             /* blocks are left out that are not charged yet */
@@ -186,7 +193,8 @@ typedef struct {
     double pace;             /* ticks by work, as far as that is known */
     ts_ratio first;          /* the same of the first window, where it does not count as one of them */
     double part;             /* where the window is: 0 to 1 */
-    ts_curve rates;          /* of boxes as one: ticks of the memory by work, beside those of the engine */
+    ts_curve rates;          /* of boxes as one: ticks of the memory by work; */
+    int64_t last;            /* no window begins behind this block */
     sampler_sample measured; /* by the windows, in all */
     ts_traversal_amount measured_amount;
 } sampler_box;

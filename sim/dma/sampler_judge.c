@@ -15,6 +15,7 @@ bool sampler_is_large(const sampler_box *b) { return b->weight > 1.0 / SAMPLER_L
 static bool is_joined_known(const sampler_box *b, double error) {
     int count = b->ticks.count;
     if (b->is_engine_bound || count < b->least) return count >= b->least / 2 && b->is_engine_bound;
+    if (b->rates.known < SAMPLER_JOINED_RATES) return false;
     ts_curve_estimate rate = ts_curve_get(&b->rates);
     return rate.variance * error * error <= rate.mean * rate.mean * b->weight;
 }

@@ -11,6 +11,7 @@ enum { TRAVERSAL_EDGES = 6, TRAVERSAL_KINDS = 1 << TRAVERSAL_EDGES };
 /* What lies before a box, where all are taken as one. */
 typedef struct {
     int64_t blocks, elements, work;
+    double sorted_part; /* where it is in the order of their work: 0 to 1 */
 } traversal_box_start;
 
 /* A box in the order of their work, and what lies before it in that order. */

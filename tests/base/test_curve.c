@@ -6,36 +6,44 @@
 #include "base/curve.h"
 #include "tests/support/random_layout.h"
 
-static ts_curve of(const ts_curve_point *points, int count, double control_mean) {
-    ts_curve curve = {.control_mean = control_mean};
+static ts_curve of(const ts_curve_point *points, int count) {
+    ts_curve curve = {0};
     for (int i = 0; i < count; i++) ts_curve_add(&curve, points[i]);
     return curve;
 }
 
 /* In any order, each stands for what is nearest: 3/8, 3/8 and 1/4. Squared errors of (1/2 * 4)^2 + (1/4 * 8)^2 = 8. */
 static void points_stand_for_what_is_nearest(void **state) {
-    ts_curve curve = of((ts_curve_point[]){{0.625, 8, 0}, {0.125, 4, 0}, {0.875, 16, 0}}, 3, 0);
+    ts_curve curve = of((ts_curve_point[]){{0.625, 8, false}, {0.125, 4, false}, {0.875, 16, false}}, 3);
     for (int i = 1; i < 3; i++) assert_true(curve.points[i].at > curve.points[i - 1].at);
     ts_curve_estimate e = ts_curve_get(&curve);
     assert_true(e.mean == 0.375 * 4 + 0.375 * 8 + 0.25 * 16);
     assert_true(e.variance == 8.0 / 2 * 3 / 1);
 }
 
-/* Values are 1 and three times the control, whose mean is known to be 10: so theirs is 31, without an error. Controls
- * that are all the same say nothing. */
-static void what_goes_with_the_control_is_known(void **state) {
-    ts_curve_estimate e =
-        ts_curve_get(&(ts_curve){4, 10, {{0.125, 4, 1}, {0.375, 7, 2}, {0.5, 13, 4}, {0.75, 25, 8}}});
-    assert_true(e.mean == 31 && e.variance == 0);
-    e = ts_curve_get(&(ts_curve){4, 10, {{0.125, 4, 2}, {0.375, 4, 2}, {0.625, 8, 2}, {0.875, 8, 2}}});
-    assert_true(e.mean == 6 && e.variance == 1.0 / 2 * 4 / 2);
+/* Bounds of 9 and 3 beside values of 4 and 8, whose mean is 6: taken for 6 and 3, each a quarter. */
+static void bounds_are_the_mean_or_less(void **state) {
+    ts_curve curve =
+        of((ts_curve_point[]){{0.125, 9, true}, {0.375, 4, false}, {0.625, 8, false}, {0.875, 3, true}}, 4);
+    ts_curve_estimate e = ts_curve_get(&curve);
+    assert_int_equal(curve.known, 2);
+    assert_true(e.mean == (6 + 4 + 8 + 3) / 4.0);
+    assert_true(e.variance == (2 * 2 + 4 * 4 + 5 * 5) / 16.0 / 2 * 4 / 2);
+    curve =
+        of((ts_curve_point[]){{0.25, 9, true}, {0.75, 3, true}}, 2); /* where nothing is known, themselves */
+    assert_true(ts_curve_get(&curve).mean == 6);
 }
 
-/* A slope of 2 through (1, 2), (2, 5), (3, 6); -1 + 2 * 4 by the values before and behind, 1 between. */
-static void what_does_not_go_with_it_is_an_error(void **state) {
-    ts_curve_estimate e = ts_curve_get(&(ts_curve){3, 4, {{0.25, 2, 1}, {0.5, 5, 2}, {0.75, 6, 3}}});
-    assert_true(e.mean == 8 + 0.375 * 0 + 0.25 * 1 + 0.375 * 0);
-    assert_true(e.variance == (0.0625 + 0.0625) / 2 * 3);
+/* From half way to the one before up to, and without, half way to the next. */
+static void the_nearest_point_is_found(void **state) {
+    static const struct {
+        double at, value;
+    } rows[] = {{0, 4}, {0.24, 4}, {0.25, 8}, {0.49, 8}, {0.5, 6}, {0.625, 6}, {1, 6}};
+    ts_curve curve = of((ts_curve_point[]){{0.125, 4, false}, {0.375, 8, false}, {0.625, 6, true}}, 3);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_true(ts_curve_at(&curve, rows[i].at) == rows[i].value);
+    curve = of((ts_curve_point[]){{0.5, 7, false}}, 1);
+    assert_true(ts_curve_at(&curve, 0) == 7 && ts_curve_at(&curve, 1) == 7);
 }
 
 /* ---- Any points ---- */
@@ -46,18 +54,18 @@ enum { PLACES = 128, SEED = 3 };
 typedef struct {
     double before;
     ts_curve curve;
-    double behind[3];
+    double behind[2];
 } fenced;
 
 static void some_points(uint64_t *seed, int count, fenced *out) {
     int places[PLACES];
-    *out = (fenced){1e9, {.control_mean = 3}, {(double)NAN, (double)NAN, (double)NAN}};
+    *out = (fenced){.before = 1e9, .behind = {(double)NAN, (double)NAN}};
     for (int i = 0; i < PLACES; i++) places[i] = i;
     for (int i = 0; i < count; i++) {
         int k = i + (int)random_below(seed, (uint32_t)(PLACES - i)), place = places[k];
         places[k] = places[i];
-        ts_curve_add(&out->curve, (ts_curve_point){(2 * place + 1) / 256.0, (double)random_below(seed, 1000),
-                                                   (double)random_below(seed, 8)});
+        ts_curve_add(&out->curve,
+                     (ts_curve_point){(2 * place + 1) / 256.0, (double)random_below(seed, 1000), false});
     }
     assert_int_equal(out->curve.count, count);
 }
@@ -81,23 +89,7 @@ static void every_place_counts_once(void **state) {
     for (int count = 1; count <= TS_CURVE_MOST; count++) {
         fenced f;
         some_points(&seed, count, &f);
-        for (int i = 0; i < count; i++) f.curve.points[i].control = 0;
         assert_true(fabs(ts_curve_get(&f.curve).mean - mean_of_nearest(&f.curve)) < 1e-9);
-    }
-}
-
-/* What is added to all values in proportion to the control adds as much of its mean, and no error. */
-static void the_control_can_be_added(void **state) {
-    uint64_t seed = SEED + 1;
-    for (int count = 3; count <= TS_CURVE_MOST; count++) {
-        fenced f;
-        some_points(&seed, count, &f);
-        f.curve.points[0].control = 8; /* not all the same */
-        ts_curve_estimate e = ts_curve_get(&f.curve), more;
-        for (int i = 0; i < count; i++) f.curve.points[i].value += 50 * f.curve.points[i].control;
-        more = ts_curve_get(&f.curve);
-        assert_true(fabs(more.mean - e.mean - 50 * f.curve.control_mean) < 1e-6);
-        assert_true(fabs(more.variance - e.variance) <= 1e-6 * (1 + e.variance));
     }
 }
 
@@ -107,11 +99,10 @@ static void errors_are_those_of_many_trials(void **state) {
     enum { TRIALS = 4000, COUNT = 32 };
     double variance = 0, squares = 0;
     for (int trial = 0; trial < TRIALS; trial++) {
-        ts_curve curve = {.control_mean = 1.5};
+        ts_curve curve = {0};
         for (int i = 0; i < COUNT; i++)
             ts_curve_add(&curve, (ts_curve_point){(i + 0.5) / COUNT,
-                                                  (i % 2 ? 500 : 300) + (random_below(&seed, 2) ? 10 : -10),
-                                                  1 + i % 2});
+                                                  400 + (random_below(&seed, 2) ? 10 : -10), false});
         ts_curve_estimate e = ts_curve_get(&curve);
         variance += e.variance / TRIALS;
         squares += (e.mean - 400) * (e.mean - 400) / TRIALS;
@@ -120,26 +111,11 @@ static void errors_are_those_of_many_trials(void **state) {
     assert_true(fabs(squares / (100.0 / COUNT) - 1) < 0.1);
 }
 
-/* Controls that differ by less than one part in 30,000 are the same. */
-static void controls_that_are_nearly_the_same(void **state) {
-    for (int i = 0; i < 2; i++) {
-        double apart = i ? 1e-4 : 1e-5;
-        ts_curve curve = {.count = 4, .control_mean = 1 + apart};
-        for (int k = 0; k < 4; k++)
-            curve.points[k] = (ts_curve_point){(2 * k + 1) / 8.0, k % 2 ? 7 : 5, 1 + k % 2 * apart};
-        assert_true(fabs(ts_curve_get(&curve).mean - (i ? 7 : 6)) < 1e-3);
-    }
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(points_stand_for_what_is_nearest),
-        cmocka_unit_test(what_goes_with_the_control_is_known),
-        cmocka_unit_test(what_does_not_go_with_it_is_an_error),
-        cmocka_unit_test(every_place_counts_once),
-        cmocka_unit_test(the_control_can_be_added),
+        cmocka_unit_test(points_stand_for_what_is_nearest), cmocka_unit_test(bounds_are_the_mean_or_less),
+        cmocka_unit_test(the_nearest_point_is_found),       cmocka_unit_test(every_place_counts_once),
         cmocka_unit_test(errors_are_those_of_many_trials),
-        cmocka_unit_test(controls_that_are_nearly_the_same),
     };
     return cmocka_run_group_tests_name("base/curve", tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@ static sampler_box box_of(int count, double noise) {
     for (int i = 0; i < count; i++) {
         double ticks = i % 2 ? 1 + noise : 1 - noise;
         ts_ratio_add(&b.ticks, ticks, 1);
-        ts_curve_add(&b.rates, (ts_curve_point){i / 64.0, ticks, 0.1});
+        ts_curve_add(&b.rates, (ts_curve_point){i / 64.0, ticks, false});
     }
     return b;
 }
@@ -84,6 +84,16 @@ static void some_windows_are_enough(void **state) {
         b.is_joined = b.is_sorted = rows[i].is_sorted;
         b.is_engine_bound = rows[i].is_engine_bound;
         if (sampler_is_enough(&b) != rows[i].is_enough) fail_msg("row %zu", i);
+    }
+}
+
+/* Where windows of sorted boxes that say how fast the memory is are fewer than two, nothing is known. */
+static void some_windows_say_how_fast_the_memory_is(void **state) {
+    for (int known = 0; known < 3; known++) {
+        sampler_box b = box_of(SAMPLER_JOINED_LEAST, 0);
+        b.is_joined = b.is_sorted = true;
+        b.rates.known = known;
+        assert_int_equal(sampler_is_enough(&b), known >= 2);
     }
 }
 
@@ -166,6 +176,7 @@ int main(void) {
         cmocka_unit_test(few_windows_say_it_of_boxes_that_are_not_sorted),
         cmocka_unit_test(what_is_left_counts),
         cmocka_unit_test(some_windows_are_enough),
+        cmocka_unit_test(some_windows_say_how_fast_the_memory_is),
         cmocka_unit_test(large_boxes_of_the_memory_drift),
         cmocka_unit_test(long_rests_are_measured_on),
         cmocka_unit_test(what_will_be_left_counts),

@@ -358,6 +358,40 @@ static void boxes_are_found_by_their_work(void **state) {
     }
 }
 
+/* Before a box lies what lies before its first block, which is found by that work; of two boxes that with more work is
+ * behind the other when they are sorted, and their parts do not overlap. */
+static void boxes_are_known_by_what_lies_before_them(void **state) {
+    uint64_t seed = SEED + 6;
+    for (int i = 0; i < 40; i++) {
+        ts_arena *arena = ts_arena_new();
+        const ts_plan *plan = some_plan(arena, &seed);
+        ts_traversal *traversal = ts_traversal_new(arena, plan, 64, 64, 32);
+        int64_t starts[SOME_BOXES + 1], boxes = find_starts(arena, plan, starts);
+        ts_traversal_join_boxes(traversal);
+        double all = (double)ts_traversal_before(traversal, starts[boxes]).work, sum = 0;
+        for (int64_t b = 0; b < boxes; b++) {
+            ts_traversal_amount before = ts_traversal_before_box(traversal, b),
+                                same = ts_traversal_before(traversal, starts[b]),
+                                next = ts_traversal_before_box(traversal, b + 1);
+            double own = (double)(next.work - before.work) / all,
+                   part = ts_traversal_sorted_part(traversal, b);
+            assert_true(before.work == same.work && before.elements == same.elements);
+            assert_int_equal(ts_traversal_find_work(traversal, before.work), starts[b]);
+            assert_true(part - own / 2 > -1e-9 && part + own / 2 < 1 + 1e-9);
+            sum += own * part;
+            for (int64_t other = 0; other < b; other++) {
+                double less = (double)(ts_traversal_before_box(traversal, other + 1).work -
+                                       ts_traversal_before_box(traversal, other).work) /
+                              all,
+                       at = ts_traversal_sorted_part(traversal, other);
+                assert_true((less <= own) == (at < part));
+            }
+        }
+        assert_true(fabs(sum - 0.5) < 1e-9);
+        ts_arena_free(arena);
+    }
+}
+
 /* The work of all boxes but the one that is traversed. */
 static void work_elsewhere_is_that_of_the_others(void **state) {
     uint64_t seed = SEED + 9;
@@ -543,6 +577,7 @@ int main(void) {
         cmocka_unit_test(places_of_blocks),
         cmocka_unit_test(boxes_are_taken_as_one),
         cmocka_unit_test(boxes_are_found_by_their_work),
+        cmocka_unit_test(boxes_are_known_by_what_lies_before_them),
         cmocka_unit_test(work_elsewhere_is_that_of_the_others),
         cmocka_unit_test(work_is_of_lines_traversed),
         cmocka_unit_test(work_of_uneven_blocks_is_found),
