@@ -2,6 +2,7 @@
 #include "files.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -227,20 +228,21 @@ void ts_file_temporary(const char *path, ts_temporary_event event) {
     }
 }
 
-void cli_remove_files(void) {
+static void remove_files(void) {
     for (int i = 0; i < MOST_TEMPORARIES; i++)
         if (temporaries[i].used) unlink(temporaries[i].path);
 }
 
 /* The signal's own effect is back in place: raised again, it ends the process when the handler returns. */
 static void remove_and_die(int number) {
-    cli_remove_files();
+    remove_files();
     raise(number);
 }
 
-void cli_remove_files_on_signals(void) {
+void cli_remove_files_at_exit(void) {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXCPU};
     struct sigaction old, action = {.sa_handler = remove_and_die, .sa_flags = (int)SA_RESETHAND};
+    atexit(remove_files);
     sigfillset(&action.sa_mask);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         bool ignored = sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN;

@@ -21,7 +21,6 @@ ts_text *cli_text_for(const cli_line *line, const char *option);
 bool cli_save(ts_error *err, const cli_line *line, const char *option, const ts_text *text);
 
 /* What ends the process before its time takes its temporary files along; signals do. */
-void cli_remove_files(void);
-void cli_remove_files_on_signals(void);
+void cli_remove_files_at_exit(void);
 
 #endif

@@ -85,7 +85,7 @@ int main(int argc, char **argv) {
     reserve_stack();
     cli_reserve_descriptors();
     cli_errors_as_json(cli_asks_for_json(argc, argv) ? "error" : NULL);
-    cli_remove_files_on_signals();
+    cli_remove_files_at_exit();
 #ifdef __GLIBC__
     mallopt(M_TRIM_THRESHOLD, 256 << 20); /* what a run gives back, the next one takes */
     mallopt(M_MMAP_THRESHOLD, 2 << 20);   /* an arena's chunks above all */

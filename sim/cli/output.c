@@ -15,7 +15,6 @@
 #include "base/number.h"
 #include "report/error.h"
 
-#include "files.h"
 
 enum { EXIT_IO = 1 };
 
@@ -112,7 +111,6 @@ void cli_limit_memory(int64_t bytes, const char *text) {
 
 /* There is none for a text. */
 void ts_out_of_memory(size_t bytes) {
-    cli_remove_files();
     fprintf(stderr, "tilesim: error: out of memory (%zu bytes more)%s\n", bytes, memory_limit);
     if (json_command && !printed)
         printf("{\"schema\": \"tilesim.%s\", \"version\": \"" TS_VERSION "\", \"error\": " OUT_OF_MEMORY
