@@ -465,15 +465,21 @@ static void test_loops_end_below_the_largest_number(void **state) {
     }
 }
 
+/* Whatever it does, it does in a cycle. */
+static ts_target make_quick_target(void) {
+    uint64_t seed = 1;
+    ts_target target = make_target(&seed);
+    for (int i = 0; i < TS_LATENCY_COUNT; i++)
+        target.core.latency_cycles[i] = target.core.occupancy_cycles[i] = 1;
+    return target;
+}
+
 /* v1 is written again 20 cycles after its sum began, and not before what can be done meanwhile. */
 static void test_later_writes_land_later(void **state) {
     static outcome packed;
     ts_arena *arena = ts_arena_new();
-    uint64_t seed = 1;
-    ts_target target = make_target(&seed);
+    ts_target target = make_quick_target();
     ts_text text;
-    for (int i = 0; i < TS_LATENCY_COUNT; i++)
-        target.core.latency_cycles[i] = target.core.occupancy_cycles[i] = 1;
     target.core.latency_cycles[TS_LATENCY_LANE_REDUCE] = 20;
     text = ts_text_begin(arena);
     ts_text_add(&text, ".pack auto\nvsum.lane.f32 v1, v2\nvmov v1, 1.0\n");
@@ -495,11 +501,8 @@ static void test_later_writes_land_later(void **state) {
 static void test_loads_wait_until_a_store_is_seen(void **state) {
     static outcome packed;
     ts_arena *arena = ts_arena_new();
-    uint64_t seed = 1;
-    ts_target target = make_target(&seed);
+    ts_target target = make_quick_target();
     ts_text text;
-    for (int i = 0; i < TS_LATENCY_COUNT; i++)
-        target.core.latency_cycles[i] = target.core.occupancy_cycles[i] = 1;
     target.core.latency_cycles[TS_LATENCY_VECTOR_STORE] = 20;
     target.core.limits.slots[TS_SLOT_VALU] = 2;
     text = ts_text_begin(arena);
