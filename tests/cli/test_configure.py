@@ -75,8 +75,7 @@ def circles_of_files():
     objects = {str(file): path for file, path in made.items() if file.exists()}  # not those of MPI where there is none
     listed = subprocess.run(["nm", "-A", *objects], capture_output=True, text=True, check=True).stdout
     symbols = [(line.split(":")[0], line.split()[-2], line.split()[-1]) for line in listed.splitlines()]
-    owner = {name: file for file, kind, name in symbols if kind in "TDBRVC"}
-    owner |= {name: file for file, kind, name in symbols if kind == "W"}  # whatever takes its place in a program
+    owner = {name: file for file, kind, name in symbols if kind in "TDBRVWC"}
     needs = {file: set() for file in objects}
     for file, kind, name in symbols:
         if kind == "U" and name in owner:
