@@ -117,9 +117,8 @@ static window measure(const sampler *s, const sampler_sample *now) {
         !behind && is_near(engine, ticks) ? ticks : quiet * interval / (interval - (double)s->memory.stall);
     if (b->served > a->served) rate *= (double)(b->accepted - a->accepted) / (double)(b->served - a->served);
     bool is_bound = !behind && (ticks * 1000 <= engine * 1003 || rate < engine);
-    return (window){rate, engine, .is_engine_bound = is_bound, .is_far = engine * 4 < rate * 3,
-
-                    .is_behind = behind};
+    bool is_far = engine * 4 < rate * 3;
+    return (window){rate, engine, .is_engine_bound = is_bound, .is_far = is_far, .is_behind = behind};
 }
 
 /* The window that ends here. */
@@ -290,41 +289,46 @@ static bool begin_positions(sampler *s, ts_traversal *traversal, const sampler_s
 
 /* ---- Charging ---- */
 
-/* Ticks by work, from base to the tail, where the memory takes so many. It cannot be ahead of the engine:
- * what that takes longer for at first is not made up for by what it takes less for later. */
+/* A queue that the engine fills and the memory empties: the ticks that its work so far takes. The memory cannot be
+ * ahead of the engine: what that takes longer for at first is not made up for by what it takes less for later. */
+typedef struct {
+    double engine; /* ticks an element */
+    double ticks;
+    int64_t work;
+} queue;
+
+/* It has passed all of this since it began, of which the memory takes so many ticks by work for what is new. */
+static void pass(queue *q, ts_traversal_amount all, double rate) {
+    q->ticks = fmax(q->ticks + rate * (double)(all.work - q->work), q->engine * (double)all.elements);
+    q->work = all.work;
+}
+
+/* Ticks by work, from base to the tail, where the memory takes so many. */
 static double pace_at(const sampler *s, ts_traversal *traversal, int64_t count, double rate) {
     const sampler_box *b = &s->box;
-    int64_t blocks = tail_of(b, count) - b->base, work = 0;
-    double engine = engine_per_element(b, s), ticks = 0;
-    for (int i = 1; i <= SAMPLER_PARTS; i++) {
-        ts_traversal_amount all = between(traversal, b->base, b->base + blocks * i / SAMPLER_PARTS);
-        double engine_bound = engine * (double)all.elements,
-               served = ticks + rate * (double)(all.work - work);
-        ticks = served > engine_bound ? served : engine_bound;
-        work = all.work;
-    }
-    return ticks / (double)work;
+    int64_t blocks = tail_of(b, count) - b->base;
+    queue q = {.engine = engine_per_element(b, s)};
+    for (int i = 1; i <= SAMPLER_PARTS; i++)
+        pass(&q, between(traversal, b->base, b->base + blocks * i / SAMPLER_PARTS), rate);
+    return q.ticks / (double)q.work;
 }
 
 /* The same of boxes as one, box by box. */
 static double pace_of_boxes(const sampler *s, const ts_traversal *traversal) {
     const sampler_box *b = &s->box;
-    int64_t work = 0;
-    double engine = engine_per_element(b, s), ticks = 0;
+    queue q = {.engine = engine_per_element(b, s)};
     for (int64_t box = 0; box < b->number; box++) {
         ts_traversal_amount all = less(ts_traversal_before_box(traversal, box + 1), b->base_amount);
-        if (all.work <= work) continue;
-        double rate = ts_curve_at(&b->rates, ts_traversal_sorted_part(traversal, box));
-        ticks = fmax(ticks + rate * (double)(all.work - work), engine * (double)all.elements);
-        work = all.work;
+        if (all.work > q.work)
+            pass(&q, all, ts_curve_at(&b->rates, ts_traversal_sorted_part(traversal, box)));
     }
-    return ticks / (double)work;
+    return q.ticks / (double)q.work;
 }
 
 /* The same, where it takes as long for all parts as for the windows. */
 static double pace_of(const sampler *s, ts_traversal *traversal, int64_t count) {
     const sampler_box *b = &s->box;
-    if (b->is_sorted && b->rates.count > 0) return pace_of_boxes(s, traversal);
+    if (b->rates.count > 0) return pace_of_boxes(s, traversal);
     return pace_at(s, traversal, count, ts_ratio_get(&b->ticks));
 }
 
