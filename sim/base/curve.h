@@ -8,8 +8,8 @@ enum { TS_CURVE_MOST = 96 };
 
 typedef struct {
     double at, value;
-    bool
-        is_bound; /* it is no more than `value`: it is taken for the mean of those that are known, where that is less */
+    /* It is no more than `value`: it is taken for the mean of those that are known, where that is less. */
+    bool is_bound;
 } ts_curve_point;
 
 /* Zeroed before the first point; sorted. */

@@ -71,9 +71,11 @@ int64_t ts_traversal_alike(const ts_traversal *traversal);
 /* Of boxes that are joined: the block before which such a part of their work lies, 0 to below 1, if they are
  * sorted by their work: boxes with the same loops then lie together, however the plan mixes them. */
 int64_t ts_traversal_find_sorted(const ts_traversal *traversal, double part);
-/* Of boxes that are joined: what lies before a box, 0 to their number; the block before which so much work lies. */
+double ts_traversal_sorted_part(const ts_traversal *traversal,
+                                int64_t box); /* where a box's middle is then */
+/* The same in the order of the plan: what lies before a box, 0 to their number; the block before which so much
+ * work lies. */
 ts_traversal_amount ts_traversal_before_box(const ts_traversal *traversal, int64_t box);
-double ts_traversal_sorted_part(const ts_traversal *traversal, int64_t box); /* of its middle in that order */
 int64_t ts_traversal_find_work(const ts_traversal *traversal, int64_t work);
 /* Goes on with another block of the box. */
 void ts_traversal_seek(ts_traversal *traversal, int64_t block);
