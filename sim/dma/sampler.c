@@ -403,10 +403,10 @@ static void split_boxes(sampler_box *b, int64_t block, sampler_skip *skip) {
     b->is_uncharged = false;
 }
 
-/* Reads and writes lose their pace with each jump: the windows are measured anew, consecutive ones, when the
+/* Reads and writes lose their pace with each jump: the windows are measured again, consecutive ones, when the
  * queues have had as much time again to find it. */
-static void measure_anew(sampler *s, const ts_traversal *traversal, const sampler_sample *now,
-                         sampler_skip *skip) {
+static void measure_again(sampler *s, const ts_traversal *traversal, const sampler_sample *now,
+                          sampler_skip *skip) {
     sampler_box *b = &s->box;
     const sampler_sample before = b->before;
     take_back(s, now, skip);
@@ -440,7 +440,7 @@ static void go_on(sampler *s, ts_traversal *traversal, const sampler_sample *now
     ts_traversal_position(traversal, &next, &count);
     judge_pace(s, traversal, count);
     if (!b->is_consecutive && count >= SAMPLER_ROOM * b->base && sampler_is_drifting(b)) {
-        measure_anew(s, traversal, now, skip);
+        measure_again(s, traversal, now, skip);
         return;
     }
     if (sampler_is_enough(b)) {

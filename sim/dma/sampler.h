@@ -83,7 +83,7 @@ enum {
  *
  * With each jump reads and writes lose some of their pace. Where a large box has windows that grow, or
  * shrink, one by one, by one part in SAMPLER_DRIFT and more than SAMPLER_SURE standard errors of that slope,
- * they are measured anew, without jumps, after as many accesses again as there were, if it is SAMPLER_ROOM
+ * they are measured again, without jumps, after as many accesses again as there were, if it is SAMPLER_ROOM
  * times what they began behind. */
 enum {
     SAMPLER_SETTLED = 80,
