@@ -15,7 +15,6 @@
 #include "base/number.h"
 #include "report/error.h"
 
-
 enum { EXIT_IO = 1 };
 
 static const char *json_command; /* that errors are of, as JSON; NULL: they are text only */
