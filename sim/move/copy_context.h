@@ -72,10 +72,6 @@ static inline int64_t ts_copy_count_elements(const ts_plan_box *box) {
     return elements;
 }
 
-/* Calls `part` for each of the shares 0 .. threads-1, each in a thread. */
-typedef void ts_share_part(const void *context, int share, int threads);
-void ts_share_among(int threads, ts_share_part *part, const void *context);
-
 enum { TS_COPY_MOST_STEPS = 64 };
 /* All steps again; m has the addresses. */
 void ts_copy_steps_repeat(const ts_copy_steps *steps);

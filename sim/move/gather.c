@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "copy_context.h"
+#include "base/threads.h"
 
 enum { GATHER_ELEMENTS = 1 << 16, TAKEN_ELEMENTS = 512 };
 
@@ -145,5 +146,5 @@ static void gather_share(const void *context, int share, int threads) {
 void ts_move_gather(const ts_copy_context *m, const ts_plan *plan, int threads) {
     bool shared =
         m->dst.element_bits % 8 == 0 && plan->dst.base_bits % 8 == 0 && plan->dst.axis_bits[0] % 8 == 0;
-    ts_share_among(shared ? threads : 1, gather_share, &(gathering){m, plan});
+    ts_threads_share(shared ? threads : 1, gather_share, &(gathering){m, plan});
 }

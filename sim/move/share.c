@@ -1,51 +1,13 @@
 /* A move by several threads: no byte of the destination has two writers. */
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "copy_plan.h"
+#include "base/threads.h"
 
 enum {
-    MOST_THREADS = 64,
     MANY_BOXES = 16,  /* a thread; then each takes whole ones */
     SHARE_STEP = 128, /* a multiple of what a kernel takes of a loop at once */
 };
-
-/* ---- Threads ---- */
-
-typedef struct {
-    ts_share_part *part;
-    const void *context;
-    int share, threads;
-    pthread_t thread;
-    bool started;
-} worker;
-
-static void *begin_worker(void *context) {
-    const worker *w = context;
-    w->part(w->context, w->share, w->threads);
-    return NULL;
-}
-
-/* The caller is the first thread, and does what a thread that cannot be started leaves. */
-void ts_share_among(int threads, ts_share_part *part, const void *context) {
-    worker workers[MOST_THREADS];
-    if (threads <= 1) {
-        part(context, 0, 1);
-        return;
-    }
-    if (threads > MOST_THREADS) threads = MOST_THREADS;
-    for (int i = 0; i < threads; i++) {
-        worker *w = &workers[i];
-        *w = (worker){.part = part, .context = context, .share = i, .threads = threads};
-        w->started = i > 0 && pthread_create(&w->thread, NULL, begin_worker, w) == 0;
-    }
-    for (int i = 0; i < threads; i++)
-        if (!workers[i].started) begin_worker(&workers[i]);
-    for (int i = 1; i < threads; i++)
-        if (workers[i].started) pthread_join(workers[i].thread, NULL);
-}
-
-/* ---- Boxes ---- */
 
 typedef struct {
     const ts_copy_context *m;
@@ -144,5 +106,5 @@ static void move_share(const void *context, int share, int threads) {
 }
 
 void ts_move_boxes(const ts_copy_context *m, const ts_plan *plan, int threads) {
-    ts_share_among(threads, move_share, &(work){m, plan});
+    ts_threads_share(threads, move_share, &(work){m, plan});
 }
