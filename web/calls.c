@@ -198,7 +198,7 @@ CALL(web_dma, const char *src, const char *dst, const char *machine, const char 
     ts_prices *known = ts_prices_new(call.arena);
     const ts_machine *loaded = read_machine(machine, sets);
     if (!loaded || !price(src, dst, loaded, known, &study)) return fail("dma");
-    ts_transfer_others_request tried = {&study, known, false};
+    ts_transfer_others_request tried = {&study, known, false, 1};
     if (!alone && !ts_transfer_try_others(&call.err, call.arena, &tried, others)) return fail("dma");
     ts_report_transfer_json(&study, alone ? NULL : others, TS_TRANSFER_COST_AND_LOOPS, &call.out);
     return call.out.bytes;

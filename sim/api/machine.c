@@ -53,7 +53,7 @@ static bool price_of(ts_error *err, ts_arena *arena, const ts_price_request *r, 
     ends[0].at = ends[1].at = TS_TRANSFER_ANYWHERE;
     price->has_others = r->others;
     ts_transfer_request request = {r->machine, known, ends[0], ends[1], r->exact, 0};
-    ts_transfer_others_request others = {&price->study, known, false};
+    ts_transfer_others_request others = {&price->study, known, false, 1};
     return ts_transfer_price(err, arena, &request, &price->study) &&
            (!r->others || ts_transfer_try_others(err, arena, &others, price->others));
 }

@@ -20,6 +20,7 @@ static const cli_option options[] = {
     {"matrix", '\0', "SHAPE", "instead: all pairs of the layouts that TPUs use for this array"},
     {"svg", '\0', "FILE", "with --matrix: also a heat map"},
     {"html", '\0', "FILE", "of one transfer: also a page, with pictures of both layouts"},
+    CLI_THREADS_OPTION,
     CLI_MEMORY_OPTION,
     {"json", '\0', NULL, "the same as JSON"},
 };
@@ -75,8 +76,8 @@ static int print_price(const cli_line *line) {
     bool alone = cli_value(line, "alone") != NULL,
          shows_all = cli_value(line, "json") || cli_value(line, "html");
     ts_transfer_detail detail = cli_value(line, "explain") ? TS_TRANSFER_COST_AND_LOOPS : TS_TRANSFER_COST;
-    ts_transfer_others_request tried = {&study, known, !shows_all};
-    if (!price(&err, line, known, &study) ||
+    ts_transfer_others_request tried = {&study, known, !shows_all, 1};
+    if (!cli_threads(&err, line, &tried.threads) || !price(&err, line, known, &study) ||
         (!alone && !ts_transfer_try_others(&err, line->arena, &tried, others)))
         return cli_fail(&err);
     ts_text out = ts_text_begin(line->arena);
@@ -124,9 +125,9 @@ static int print_matrix(const cli_line *line, const char *text) {
     ts_source source = {"--matrix", text, strlen(text)};
     const ts_shape *shape = ts_shape_parse(&err, line->arena, &source);
     const ts_machine *machine = shape ? cli_machine(&err, line) : NULL;
-    bool exact = cli_value(line, "exact") != NULL;
-    ts_transfer_matrix *matrix =
-        machine ? ts_transfer_price_matrix(&err, line->arena, machine, shape, exact) : NULL;
+    ts_transfer_matrix_request request = {machine, shape, cli_value(line, "exact") != NULL, 1};
+    machine = cli_threads(&err, line, &request.threads) ? machine : NULL;
+    ts_transfer_matrix *matrix = machine ? ts_transfer_price_matrix(&err, line->arena, &request) : NULL;
     ts_transfer_end whole = {.text = &source};
     if (machine && !matrix) ts_transfer_end_error(&err, &whole, 0);
     if (!matrix) return cli_fail(&err);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/threads.h"
 #include "mesh/mesh_file.h"
 #include "study/transfer.h"
 
@@ -69,6 +70,13 @@ bool cli_number(ts_error *err, const cli_line *line, const char *name, int64_t l
     if (*value >= least && *value <= most) return true;
     return ts_error_set(err, TS_ERROR_USAGE, "--%s is %s, expected %lld to %lld", name, text,
                         (long long)least, (long long)most);
+}
+
+bool cli_threads(ts_error *err, const cli_line *line, int *threads) {
+    int64_t count = ts_threads_of_host();
+    bool good = cli_number(err, line, "jobs", 1, TS_THREADS_MOST, &count);
+    *threads = (int)count;
+    return good;
 }
 
 bool cli_rows(ts_error *err, const cli_line *line, int least, int *rows) {

@@ -80,6 +80,10 @@ bool cli_fail_over(ts_error *err, const cli_line *line, double *ratio);
     }
 /* Its value, for a command that can say what else it will need. */
 bool cli_max_memory(ts_error *err, const cli_line *line, int64_t *bytes);
+/* Of commands whose threads share their work: the host's, or those of --jobs. */
+#define CLI_THREADS_OPTION                                                                                   \
+    { "jobs", 'j', "N", "with so many threads; as many as this host runs when not given" }
+bool cli_threads(ts_error *err, const cli_line *line, int *threads);
 /* The operands SRC DST, or both in one, as 'SRC -> DST'. */
 bool cli_ends(ts_error *err, const cli_line *line, ts_source ends[2]);
 /* The values "NAME=VALUE" of an option that may be repeated. */

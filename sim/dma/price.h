@@ -10,7 +10,7 @@
 /* Prices that were asked before: a search asks the same again and again. An answer takes microseconds, and is
  * what simulating gives, to the bit. A question is the same when the machine's figures, the transfer's boxes,
  * their addresses and its ends are, whatever the layouts are called; one with many boxes, or that gathers, is
- * priced again. */
+ * priced again. Threads may ask at once. */
 typedef struct ts_dma_prices ts_dma_prices;
 ts_dma_prices *ts_dma_prices_new(ts_arena *arena);
 

@@ -1,4 +1,5 @@
 /* Prices that were asked before. */
+#include <pthread.h>
 #include <string.h>
 
 #include "prices.h"
@@ -21,12 +22,13 @@ typedef struct {
 } entry;
 
 struct ts_dma_prices {
+    pthread_mutex_t lock;
     entry *entries; /* by hash */
 };
 
 ts_dma_prices *ts_dma_prices_new(ts_arena *arena) {
     ts_dma_prices *prices = TS_NEW(arena, ts_dma_prices);
-    prices->entries = TS_NEW_ARRAY(arena, entry, ENTRIES);
+    *prices = (ts_dma_prices){PTHREAD_MUTEX_INITIALIZER, TS_NEW_ARRAY(arena, entry, ENTRIES)};
     return prices;
 }
 
@@ -109,16 +111,29 @@ static bool fill_question(question *q, ts_arena *scratch, const ts_dma_price_req
     return fits;
 }
 
-static size_t hash(const question *q) {
+static entry *entry_of(ts_dma_prices *prices, const question *q) {
     uint64_t both[2] = {0};
     for (int i = 0; i < q->count; i++) ts_hash_add(both, (uint64_t)q->words[i]);
-    return (size_t)(both[0] % ENTRIES);
+    return &prices->entries[both[0] % ENTRIES];
 }
 
 /* A price, or that it is over the limit. */
-static bool answers(const entry *e, const question *q, int64_t limit) {
-    return ts_integers_equal(e->asked.words, e->asked.count, q->words, q->count) &&
-           (!e->answer.is_over || (limit > 0 && limit < e->answer.cycles));
+static bool find(ts_dma_prices *prices, const question *q, int64_t limit, ts_dma_cost *cost) {
+    const entry *e = entry_of(prices, q);
+    pthread_mutex_lock(&prices->lock);
+    bool answers = ts_integers_equal(e->asked.words, e->asked.count, q->words, q->count) &&
+                   (!e->answer.is_over || (limit > 0 && limit < e->answer.cycles));
+    if (answers) *cost = e->answer;
+    pthread_mutex_unlock(&prices->lock);
+    return answers;
+}
+
+static void keep(ts_dma_prices *prices, const question *q, const ts_dma_cost *cost) {
+    entry *e = entry_of(prices, q);
+    pthread_mutex_lock(&prices->lock);
+    e->asked = *q;
+    e->answer = *cost;
+    pthread_mutex_unlock(&prices->lock);
 }
 
 bool ts_dma_price_within(ts_error *err, ts_arena *scratch, const ts_dma_price_request *request, int64_t limit,
@@ -127,14 +142,9 @@ bool ts_dma_price_within(ts_error *err, ts_arena *scratch, const ts_dma_price_re
     question q;
     if (!prices || !fill_question(&q, scratch, request))
         return prices_simulate(err, scratch, request, limit, cost);
-    entry *e = &prices->entries[hash(&q)];
-    if (answers(e, &q, limit)) {
-        *cost = e->answer;
-        return true;
-    }
+    if (find(prices, &q, limit, cost)) return true;
     if (!prices_simulate(err, scratch, request, limit, cost)) return false;
-    e->asked = q;
-    e->answer = *cost;
+    keep(prices, &q, cost);
     return true;
 }
 

@@ -1,10 +1,12 @@
 /* Layouts beside each other: those that TPUs use for a type, and transfers between them. */
 #include "study/layouts.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
+#include "base/threads.h"
 #include "isa/vreg.h"
 #include "layout/notation/tpu_rule.h"
 
@@ -119,11 +121,6 @@ static bool try_one(ts_error *err, const ts_transfer_request *request, ts_dma_co
     return false;
 }
 
-static int by_cycles(const void *a, const void *b) {
-    const ts_transfer_other *left = a, *right = b;
-    return ts_order(left->cycles, right->cycles);
-}
-
 /* The layouts that are like the other end's: its own, and its order of dims without tiles and with the usual
  * ones. What cannot be is left out. */
 static void add_like(ts_arena *arena, const ts_shape *own, const ts_shape *other, int generation,
@@ -147,122 +144,190 @@ static void add_like(ts_arena *arena, const ts_shape *own, const ts_shape *other
     add(arena, list, ts_xla_shape(NULL, arena, own->dtype, fields));
 }
 
-/* Another layout of one end. */
+/* ---- Other layouts of one end ---- */
+
+/* What it takes in one of them. */
 typedef struct {
     const ts_shape *shape;
-    int number;     /* in the list */
-    int64_t cycles; /* it takes at least */
+    int number; /* in the list */
+    int64_t limit;
+    ts_dma_cost cost;
     enum { PRICED, BY_ENGINE, BY_CORE } kind;
 } candidate;
 
-/* One end of a transfer in other layouts. */
 typedef struct {
-    ts_transfer_request request; /* without a limit */
-    const ts_shape **varied;     /* the shape of that end in it */
-    ts_layout_list list;         /* own and others */
-    const char *own;
+    ts_transfer_request request; /* of the study, without a limit */
+    bool is_dst;                 /* that end varies */
+    candidate list[TS_LAYOUTS_MOST];
+    int count;
+    pthread_mutex_t lock; /* of what follows */
+    const candidate *best;
 } variation;
 
-static bool is_own(ts_arena *arena, const variation *v, int number) {
-    return strcmp(v->own, ts_shape_text(arena, v->list.shapes[number])) == 0;
+static bool price_candidate(ts_error *err, ts_arena *scratch, const variation *v, candidate *c) {
+    ts_transfer_request request = v->request;
+    ts_prices own = ts_prices_of_thread(scratch, request.prices);
+    request.prices = &own;
+    request.limit = c->limit;
+    (v->is_dst ? &request.dst : &request.src)->shape = c->shape;
+    return try_one(err, &request, &c->cost);
 }
 
-static bool try_other(ts_error *err, variation *v, const ts_shape *shape, int64_t limit, ts_dma_cost *cost) {
-    *v->varied = shape;
-    v->request.limit = limit;
-    return try_one(err, &v->request, cost);
-}
-
-static bool try_all(ts_error *err, ts_arena *arena, variation *v, ts_transfer_others *others) {
-    for (int i = 0; i < v->list.count; i++) {
-        ts_dma_cost cost;
-        const ts_shape *shape = v->list.shapes[i];
-        if (is_own(arena, v, i)) continue;
-        if (!try_other(err, v, shape, 0, &cost)) return false;
-        if (cost.cycles > 0)
-            others->others[others->count++] = (ts_transfer_other){shape, cost.cycles, cost.estimated};
-    }
-    qsort(others->others, (size_t)others->count, sizeof others->others[0], by_cycles);
+/* Its own layout and those that no end can have are not among them. */
+static bool begin_variation(ts_error *err, ts_arena *arena, const ts_transfer_others_request *r, bool is_dst,
+                            variation *v) {
+    const ts_transfer_study *study = r->study;
+    int generation = study->machine->chip.generation;
+    const ts_shape *own = is_dst ? study->dst.shape : study->src.shape,
+                   *other = is_dst ? study->src.shape : study->dst.shape;
+    ts_layout_list list;
+    *v = (variation){.request = {study->machine, r->prices, study->src, study->dst, study->exact, 0},
+                     .is_dst = is_dst,
+                     .lock = PTHREAD_MUTEX_INITIALIZER};
+    if (study->src_memory == study->dst_memory && !study->dst_placed)
+        v->request.dst.at = TS_TRANSFER_ANYWHERE;
+    if (own->layout->axis_count > 1) return true;
+    if (!layouts_of_tpu(err, arena, own, generation, &list)) return false;
+    add_like(arena, own, other, generation, &list);
+    const char *text = ts_shape_text(arena, own);
+    for (int i = 0; i < list.count; i++)
+        if (strcmp(text, ts_shape_text(arena, list.shapes[i])) != 0)
+            v->list[v->count++] = (candidate){.shape = list.shapes[i], .number = i};
     return true;
 }
+
+/* ---- All of them ---- */
+
+static int by_cycles(const void *a, const void *b) {
+    const candidate *left = a, *right = b;
+    if (left->cost.cycles != right->cost.cycles) return ts_order(left->cost.cycles, right->cost.cycles);
+    return left->number - right->number;
+}
+
+static bool price_number(ts_error *err, ts_arena *scratch, void *self, int number) {
+    variation *v = self;
+    return price_candidate(err, scratch, v, &v->list[number]);
+}
+
+static bool try_all(ts_error *err, int threads, variation *v, ts_transfer_others *others) {
+    if (!ts_threads_each(err, &(ts_threads_list){threads, v->count, price_number, v, NULL, NULL}))
+        return false;
+    qsort(v->list, (size_t)v->count, sizeof v->list[0], by_cycles);
+    for (int i = 0; i < v->count; i++) {
+        const candidate *c = &v->list[i];
+        if (c->cost.cycles > 0)
+            others->others[others->count++] =
+                (ts_transfer_other){c->shape, c->cost.cycles, c->cost.estimated};
+    }
+    return true;
+}
+
+/* ---- The cheapest ---- */
 
 /* Those that may be fast first, so that most others are over what they take: of what was priced before, then
  * of what the engine does; programs, which are long to run, last. */
 static int by_promise(const void *a, const void *b) {
     const candidate *left = a, *right = b;
     if (left->kind != right->kind) return (int)left->kind - (int)right->kind;
-    if (left->cycles != right->cycles) return ts_order(left->cycles, right->cycles);
-    return left->number - right->number;
+    return by_cycles(a, b);
 }
 
-/* Those that can be done, and what they take at least. */
-static bool find_candidates(ts_error *err, ts_arena *arena, variation *v, candidate *found, int *count) {
-    *count = 0;
-    for (int i = 0; i < v->list.count; i++) {
-        ts_dma_cost cost;
-        if (is_own(arena, v, i)) continue;
-        if (!try_other(err, v, v->list.shapes[i], 1, &cost)) return false;
-        candidate c = {v->list.shapes[i], i, cost.cycles, cost.is_over ? BY_ENGINE : PRICED};
-        if (cost.is_over && cost.transfer.kind == TS_DMA_CORE_PROGRAM) c.kind = BY_CORE;
-        if (cost.cycles > 0) found[(*count)++] = c;
+/* Leaves those that can be done, by what they take at least. */
+static bool find_bounds(ts_error *err, ts_arena *arena, variation *v) {
+    int kept = 0;
+    for (int i = 0; i < v->count; i++) {
+        candidate c = v->list[i];
+        c.limit = 1;
+        if (!price_candidate(err, arena, v, &c)) return false;
+        bool by_core = c.cost.is_over && c.cost.transfer.kind == TS_DMA_CORE_PROGRAM;
+        c.kind = by_core ? BY_CORE : c.cost.is_over ? BY_ENGINE : PRICED;
+        if (c.cost.cycles > 0) v->list[kept++] = c;
     }
-    qsort(found, (size_t)*count, sizeof *found, by_promise);
+    v->count = kept;
+    qsort(v->list, (size_t)v->count, sizeof v->list[0], by_promise);
     return true;
 }
 
-/* Of equal ones the first of the list. */
-static bool try_for_cheapest(ts_error *err, ts_arena *arena, variation *v, ts_transfer_others *others) {
-    candidate found[TS_LAYOUTS_MOST];
-    ts_transfer_other *best = &others->others[0];
-    int count, number = 0;
-    if (!find_candidates(err, arena, v, found, &count)) return false;
-    for (int i = 0; i < count; i++) {
-        ts_dma_cost cost;
-        bool equal_wins = found[i].number < number;
-        int64_t limit = others->count > 0 ? ts_max(best->cycles - !equal_wins, 1) : 0;
-        if (!try_other(err, v, found[i].shape, limit, &cost)) return false;
-        if (cost.is_over || (limit > 0 && cost.cycles > limit)) continue;
-        *best = (ts_transfer_other){found[i].shape, cost.cycles, cost.estimated};
-        number = found[i].number;
-        others->count = 1;
+/* Of equal ones the first of the list wins. A limit only cuts off what does not win in any case. */
+static bool try_to_win(ts_error *err, ts_arena *scratch, variation *v, candidate *c) {
+    pthread_mutex_lock(&v->lock);
+    c->limit = v->best ? ts_max(v->best->cost.cycles - (c->number > v->best->number), 1) : 0;
+    pthread_mutex_unlock(&v->lock);
+    if (!price_candidate(err, scratch, v, c)) return false;
+    if (c->cost.is_over || c->cost.cycles == 0) return true;
+    pthread_mutex_lock(&v->lock);
+    if (!v->best || by_cycles(c, v->best) < 0) v->best = c;
+    pthread_mutex_unlock(&v->lock);
+    return true;
+}
+
+/* The first candidates of both ends, which limit the others. */
+static bool try_first(ts_error *err, ts_arena *scratch, void *self, int end) {
+    variation *v = &((variation *)self)[end];
+    return v->count == 0 || try_to_win(err, scratch, v, &v->list[0]);
+}
+
+/* The others, of both ends in turns. */
+static bool try_next(ts_error *err, ts_arena *scratch, void *self, int number) {
+    variation *v = &((variation *)self)[number % 2];
+    int at = 1 + number / 2;
+    return at >= v->count || try_to_win(err, scratch, v, &v->list[at]);
+}
+
+static bool try_for_cheapest(ts_error *err, ts_arena *arena, int threads, variation ends[2],
+                             ts_transfer_others others[2]) {
+    if (!find_bounds(err, arena, &ends[0]) || !find_bounds(err, arena, &ends[1])) return false;
+    int most = (int)ts_max(ts_max(ends[0].count, ends[1].count), 1) - 1;
+    if (!ts_threads_each(err, &(ts_threads_list){threads, 2, try_first, ends, NULL, NULL}) ||
+        !ts_threads_each(err, &(ts_threads_list){threads, 2 * most, try_next, ends, NULL, NULL}))
+        return false;
+    for (int end = 0; end < 2; end++) {
+        const candidate *best = ends[end].best;
+        if (!best) continue;
+        others[end].count = 1;
+        others[end].others[0] = (ts_transfer_other){best->shape, best->cost.cycles, best->cost.estimated};
     }
     return true;
 }
 
 bool ts_transfer_try_others(ts_error *err, ts_arena *arena, const ts_transfer_others_request *r,
                             ts_transfer_others others[2]) {
-    const ts_transfer_study *study = r->study;
-    for (int dst = 0; dst < 2; dst++) {
-        variation v = {.request = {study->machine, r->prices, study->src, study->dst, study->exact, 0}};
-        const ts_shape *own = dst ? study->dst.shape : study->src.shape;
-        others[dst] = (ts_transfer_others){0};
-        if (own->layout->axis_count > 1) continue;
-        if (!layouts_of_tpu(err, arena, own, study->machine->chip.generation, &v.list)) return false;
-        add_like(arena, own, dst ? study->src.shape : study->dst.shape, study->machine->chip.generation,
-                 &v.list);
-        v.own = ts_shape_text(arena, own);
-        v.varied = dst ? &v.request.dst.shape : &v.request.src.shape;
-        if (study->src_memory == study->dst_memory && !study->dst_placed)
-            v.request.dst.at = TS_TRANSFER_ANYWHERE;
-        if (!(r->cheapest_only ? try_for_cheapest : try_all)(err, arena, &v, &others[dst])) return false;
+    variation *ends = TS_NEW_ARRAY(arena, variation, 2);
+    for (int end = 0; end < 2; end++) {
+        others[end] = (ts_transfer_others){0};
+        if (!begin_variation(err, arena, r, end == 1, &ends[end])) return false;
     }
-    return true;
+    if (r->cheapest_only) return try_for_cheapest(err, arena, r->threads, ends, others);
+    return try_all(err, r->threads, &ends[0], &others[0]) && try_all(err, r->threads, &ends[1], &others[1]);
 }
 
-ts_transfer_matrix *ts_transfer_price_matrix(ts_error *err, ts_arena *arena, const ts_machine *machine,
-                                             const ts_shape *model, bool exact) {
+/* ---- All pairs ---- */
+
+typedef struct {
+    ts_transfer_matrix *matrix;
+    const ts_prices *prices;
+    bool exact;
+} pairs;
+
+static bool price_pair(ts_error *err, ts_arena *scratch, void *self, int number) {
+    const pairs *p = self;
+    ts_prices own = ts_prices_of_thread(scratch, p->prices);
+    ts_transfer_matrix *m = p->matrix;
+    int from = number / m->list.count, to = number % m->list.count;
+    ts_transfer_end src = {.shape = m->list.shapes[from], .at = TS_TRANSFER_ANYWHERE},
+                    dst = {.shape = m->list.shapes[to], .at = TS_TRANSFER_ANYWHERE};
+    ts_transfer_request request = {m->machine, &own, src, dst, p->exact, 0};
+    return (number == 0 ? price_one : try_one)(err, &request, &m->costs[from][to]);
+}
+
+ts_transfer_matrix *ts_transfer_price_matrix(ts_error *err, ts_arena *arena,
+                                             const ts_transfer_matrix_request *r) {
     ts_transfer_matrix *m = TS_NEW(arena, ts_transfer_matrix);
-    m->machine = machine;
-    ts_prices *known = ts_prices_new(arena);
-    if (!layouts_of_tpu(err, arena, model, machine->chip.generation, &m->list)) return NULL;
-    for (int from = 0; from < m->list.count; from++) {
-        for (int to = 0; to < m->list.count; to++) {
-            ts_transfer_end src = {.shape = m->list.shapes[from], .at = TS_TRANSFER_ANYWHERE},
-                            dst = {.shape = m->list.shapes[to], .at = TS_TRANSFER_ANYWHERE};
-            ts_transfer_request request = {machine, known, src, dst, exact, 0};
-            if (!(from + to == 0 ? price_one : try_one)(err, &request, &m->costs[from][to])) return NULL;
-        }
-    }
+    pairs all = {m, ts_prices_new(arena), r->exact};
+    m->machine = r->machine;
+    if (!layouts_of_tpu(err, arena, r->model, r->machine->chip.generation, &m->list)) return NULL;
+    const ts_threads_list list = {r->threads, m->list.count * m->list.count, price_pair, &all, NULL, NULL};
+    if (!ts_threads_each(err, &list)) return NULL;
     m->copy_cycles = m->costs[0][0].cycles;
     return m;
 }

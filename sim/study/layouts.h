@@ -26,6 +26,7 @@ typedef struct {
     const ts_transfer_study *study;
     ts_prices *prices;
     bool cheapest_only; /* all that are surely dearer (ts_plan_price) are left out, and most need no price */
+    int threads;        /* that price them; the result is the same */
 } ts_transfer_others_request;
 
 /* The transfer of the study with one end in each other layout that TPUs use for its type, and in those that
@@ -42,7 +43,14 @@ typedef struct {
     ts_dma_cost costs[TS_LAYOUTS_MOST][TS_LAYOUTS_MOST]; /* from, to; cycles 0: it cannot be done */
 } ts_transfer_matrix;
 
-ts_transfer_matrix *ts_transfer_price_matrix(ts_error *err, ts_arena *arena, const ts_machine *machine,
-                                             const ts_shape *model, bool exact);
+typedef struct {
+    const ts_machine *machine;
+    const ts_shape *model; /* the type and the dims; its own layout, where it has one, is the first */
+    bool exact;
+    int threads; /* as above */
+} ts_transfer_matrix_request;
+
+ts_transfer_matrix *ts_transfer_price_matrix(ts_error *err, ts_arena *arena,
+                                             const ts_transfer_matrix_request *request);
 
 #endif

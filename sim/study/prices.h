@@ -12,5 +12,7 @@ typedef struct {
     ts_timed_runs *runs; /* of programs of the core */
 } ts_prices;
 ts_prices *ts_prices_new(ts_arena *arena);
+/* The same for a thread beside others, whose texts are in an arena of its own. */
+ts_prices ts_prices_of_thread(ts_arena *arena, const ts_prices *prices);
 
 #endif

@@ -1,6 +1,7 @@
 /* Programs run for their time alone, each once. */
 #include "study/timed.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,13 +33,14 @@ typedef struct known_run {
 } known_run;
 
 struct ts_timed_runs {
+    pthread_mutex_t lock;
     ts_arena *arena;
     known_run *first;
 };
 
 ts_timed_runs *ts_timed_runs_new(ts_arena *arena) {
     ts_timed_runs *runs = TS_NEW(arena, ts_timed_runs);
-    runs->arena = arena;
+    *runs = (ts_timed_runs){PTHREAD_MUTEX_INITIALIZER, arena, NULL};
     return runs;
 }
 
@@ -54,9 +56,11 @@ static const char *name_of(const ts_timed_program *p) {
 }
 
 static const ts_timed_run *keep(ts_timed_runs *runs, const char *name, const ts_timed_run *run) {
+    pthread_mutex_lock(&runs->lock);
     known_run *new = TS_NEW(runs->arena, known_run);
     *new = (known_run){ts_arena_copy_text(runs->arena, name, strlen(name)), *run, runs->first};
     runs->first = new;
+    pthread_mutex_unlock(&runs->lock);
     return &new->run;
 }
 
@@ -86,11 +90,14 @@ static double pace_of(const completions *c) {
 
 /* Whole, or over a limit that is no lower. */
 static const ts_timed_run *find(const ts_timed_program *p, const char *name) {
-    for (const known_run *r = p->runs->first; r; r = r->next) {
+    const known_run *r;
+    pthread_mutex_lock(&p->runs->lock);
+    for (r = p->runs->first; r; r = r->next) {
         bool answers = !r->run.is_over || (p->limit > 0 && p->limit <= r->run.chip.cycles);
-        if (answers && strcmp(r->what, name) == 0) return &r->run;
+        if (answers && strcmp(r->what, name) == 0) break;
     }
-    return NULL;
+    pthread_mutex_unlock(&p->runs->lock);
+    return r ? &r->run : NULL;
 }
 
 static const int64_t LONGEST = INT64_C(1) << 50;

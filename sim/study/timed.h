@@ -7,7 +7,7 @@
 #include "program/program.h"
 
 typedef struct ts_timed_runs ts_timed_runs;
-/* What was run, kept by the figures of the machine and of the program. */
+/* What was run, kept by the figures of the machine and of the program. Threads may ask at once. */
 ts_timed_runs *ts_timed_runs_new(ts_arena *arena);
 
 enum { TS_TIMED_DEFINES = 12 };

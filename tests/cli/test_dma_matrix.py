@@ -161,6 +161,13 @@ def the_other_ends_layout_is_tried():
 
 
 @test
+def threads_change_nothing():
+    pair = ["f32[512,640]{1,0}", "f32[512,640]{1,0:T(8,128)}"]
+    for words in (pair, [*pair, "--json"], ["--matrix", "s8[100,300]"]):
+        assert run("dma", *words, "-j", "1") == run("dma", *words, "--jobs", "5") == run("dma", *words), words
+
+
+@test
 def bad_input():
     rows = [
         (["--matrix", "f32[4"], 1, "--matrix:1:6: error: found the end, expected ',' or ']'\nf32[4\n     ^\n"),
@@ -174,6 +181,8 @@ def bad_input():
         (["f32[8]"], 2, None),
         ([], 2, None),
         (["--matrix", "f32[8]", "--svg", "/nowhere/x.svg"], 1, None),
+        (["--matrix", "f32[8]", "-j", "0"], 2, "tilesim: error: --jobs is 0, expected 1 to 64\n"),
+        (["f32[8]", "f32[8]", "-j", "65"], 2, "tilesim: error: --jobs is 65, expected 1 to 64\n"),
     ]
     for words, code, err in rows:
         found, out, text = run("dma", *words)

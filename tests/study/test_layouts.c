@@ -24,9 +24,11 @@ static void the_cheapest_is_that_of_all(void **state) {
         ts_transfer_study study;
         ts_transfer_others all[2], cheapest[2];
         assert_true(ts_transfer_price(NULL, arena, &request, &study));
-        ts_transfer_others_request tried = {&study, ts_prices_new(arena), .cheapest_only = true};
+        ts_transfer_others_request tried = {&study, ts_prices_new(arena), .cheapest_only = true,
+                                            .threads = 1 + i % 3};
         assert_true(ts_transfer_try_others(NULL, arena, &tried, cheapest));
         tried.cheapest_only = false;
+        tried.threads = 1 + (i + 1) % 3;
         assert_true(ts_transfer_try_others(NULL, arena, &tried, all));
         for (int end = 0; end < 2; end++) {
             ts_text a, b;
@@ -113,8 +115,9 @@ static void the_list_is_what_tpus_use(void **state) {
         ts_arena *arena = ts_arena_new();
         ts_text text = ts_text_begin(arena);
         const ts_machine *machine = ts_machine_load(NULL, arena, lists[i].machine);
-        const ts_transfer_matrix *m =
-            ts_transfer_price_matrix(NULL, arena, machine, parse_shape(arena, lists[i].model), false);
+        const ts_transfer_matrix *m = ts_transfer_price_matrix(
+            NULL, arena,
+            &(ts_transfer_matrix_request){machine, parse_shape(arena, lists[i].model), false, (int)(1 + i % 3)});
         assert_non_null(m);
         for (int k = 0; k < m->list.count; k++) {
             ts_text_add(&text, "%s", k > 0 ? " " : "");
@@ -179,12 +182,46 @@ static void others_are_like_the_other_end(void **state) {
     }
 }
 
+/* Prices are the same whatever threads ask for them; a core program and a pair that cannot be are among them. */
+static void threads_change_no_price(void **state) {
+    ts_arena *arena = ts_arena_new();
+    ts_transfer_matrix_request request = {.machine = ts_machine_load(NULL, arena, "tpu-v5e"),
+                                          .model = parse_shape(arena, "bf16[300,700]{1,0}"),
+                                          .threads = 1};
+    const ts_transfer_matrix *alone = ts_transfer_price_matrix(NULL, arena, &request);
+    request.threads = 4;
+    const ts_transfer_matrix *shared = ts_transfer_price_matrix(NULL, arena, &request);
+    for (int from = 0; from < alone->list.count; from++) {
+        for (int to = 0; to < alone->list.count; to++) {
+            const ts_dma_cost *a = &alone->costs[from][to], *b = &shared->costs[from][to];
+            assert_int_equal(a->cycles, b->cycles);
+            assert_int_equal(a->estimated, b->estimated);
+            assert_memory_equal(a->components, b->components, sizeof a->components);
+            assert_string_equal(a->cycles > 0 ? a->limiter : "", a->cycles > 0 ? b->limiter : "");
+        }
+    }
+    ts_arena_free(arena);
+}
+
+/* The error is that of the first pair, the straight copy. */
+static void what_does_not_fit_has_no_matrix(void **state) {
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    const ts_transfer_matrix_request request = {.machine = ts_machine_load(NULL, arena, "tpu-v5e"),
+                                                .model = parse_shape(arena, "f32[65536,65536,8]{2,1,0}"),
+                                                .threads = 3};
+    assert_null(ts_transfer_price_matrix(&err, arena, &request));
+    assert_int_equal(err.kind, TS_ERROR_INPUT);
+    ts_arena_free(arena);
+}
+
 /* A layout to itself is a straight copy; and each price is that of the transfer. */
 static void a_matrix_has_the_price_of_each_pair(void **state) {
     ts_arena *arena = ts_arena_new();
     const ts_machine *machine = ts_machine_load(NULL, arena, "tpu-v5e");
-    const ts_transfer_matrix *m =
-        ts_transfer_price_matrix(NULL, arena, machine, parse_shape(arena, "f32[256,512]{1,0}"), false);
+    const ts_transfer_matrix *m = ts_transfer_price_matrix(
+        NULL, arena,
+        &(ts_transfer_matrix_request){machine, parse_shape(arena, "f32[256,512]{1,0}"), false, 1});
     assert_int_equal(m->copy_cycles, m->costs[0][0].cycles);
     assert_ptr_equal(m->machine, machine);
     for (int from = 0; from < m->list.count; from++)
@@ -208,6 +245,8 @@ int main(void) {
         cmocka_unit_test(a_limit_changes_no_price),
         cmocka_unit_test(the_list_is_what_tpus_use),
         cmocka_unit_test(others_are_like_the_other_end),
+        cmocka_unit_test(threads_change_no_price),
+        cmocka_unit_test(what_does_not_fit_has_no_matrix),
         cmocka_unit_test(a_matrix_has_the_price_of_each_pair),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
