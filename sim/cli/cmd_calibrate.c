@@ -13,6 +13,7 @@ static const cli_option options[] = {
      "fit this figure; may be repeated; else launch, dispatch, issue, copy rate, matrix clock"},
     {"output", 'o', "FILE", "where to write the fitted machine"},
     {"exact", '\0', NULL, "simulate every access and every block, in each step: slower"},
+    CLI_THREADS_OPTION,
     CLI_MEMORY_OPTION,
     {"json", '\0', NULL, "the same as JSON"},
 };
@@ -41,12 +42,15 @@ static bool calibrate(ts_error *err, const cli_line *line, ts_calibration *resul
                                                                         cli_values(line, "fit", &fits);
     ts_measurements measurements;
     if (name == NULL) return ts_error_set(err, TS_ERROR_USAGE, "expected -m, the machine to begin with");
+    int threads;
+    if (!cli_threads(err, line, &threads)) return false;
     const ts_calibrate_request request = {.measurements = &measurements,
                                           .machine = name,
                                           .sets = set_values,
                                           .sets_from = "--set",
                                           .set_count = sets,
                                           .exact = cli_value(line, "exact") != NULL,
+                                          .threads = threads,
                                           .field_count = fits,
                                           .fields = fits > 0 ? fit_values : NULL};
     return ts_measurements_load(err, line->arena, &path, 1, &measurements) &&

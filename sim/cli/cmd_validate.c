@@ -23,6 +23,7 @@ static const cli_option options[] = {
     {"markdown", '\0', NULL, "as the section of docs/accuracy.md"},
     {"svg", '\0', "FILE", "a picture: simulated against measured time, by group"},
     {"html", '\0', "FILE", "all of it as one page"},
+    CLI_THREADS_OPTION,
     CLI_MEMORY_OPTION,
     {"json", '\0', NULL, "the same as JSON, with every row"},
 };
@@ -51,14 +52,20 @@ static cli_progress begin(const cli_line *line, const char *what, int count, dou
     return bar;
 }
 
+static const double SECONDS_OF_RUN = 0.018; /* of a core, on average */
+
 static bool validate_hbm(ts_error *err, const cli_line *line, ts_text *out) {
     static const char *const others[] = {"data", "machine", "set", "rows", "exact", "svg", "html"};
     ts_hbm_accuracy accuracy;
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (cli_value(line, others[i]) != NULL)
             return ts_error_set(err, TS_ERROR_USAGE, "--%s does not go with hbm", others[i]);
-    cli_progress bar = begin(line, "runs", ts_hbm_reference_count, 0.032 * ts_hbm_reference_count);
-    bool good = ts_hbm_accuracy_measure(err, line->arena, cli_progress_draw, &bar, &accuracy);
+    ts_hbm_accuracy_request request = {.run = cli_progress_draw};
+    if (!cli_threads(err, line, &request.threads)) return false;
+    cli_progress bar = begin(line, "runs", ts_hbm_reference_count,
+                             SECONDS_OF_RUN * ts_hbm_reference_count / request.threads);
+    request.self = &bar;
+    bool good = ts_hbm_accuracy_measure(err, line->arena, &request, &accuracy);
     cli_progress_end(&bar);
     if (!good) return false;
     (cli_value(line, "json")       ? ts_report_hbm_accuracy_json
@@ -107,11 +114,11 @@ static bool validate_times(ts_error *err, const cli_line *line, ts_text *out) {
     int files;
     const char *const *paths = cli_values(line, "data", &files);
     if (!ts_measurements_load(err, line->arena, paths, files, &measurements) ||
-        !read_machine(err, line, &request.machine))
+        !read_machine(err, line, &request.machine) || !cli_threads(err, line, &request.threads))
         return false;
     ts_measurements_share(line->arena, &measurements);
-    cli_progress bar =
-        begin(line, "measurements", measurements.table.count, ts_validate_seconds(line->arena, &request));
+    cli_progress bar = begin(line, "measurements", measurements.table.count,
+                             ts_validate_seconds(line->arena, &request) / request.threads);
     request.self = &bar;
     bool good = ts_validate(err, line->arena, &request, &validation);
     cli_progress_end(&bar);

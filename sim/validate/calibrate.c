@@ -93,8 +93,10 @@ static bool find_residual(ts_error *err, const fit *f, const ts_validation *v, d
 
 static bool validate(ts_error *err, ts_arena *arena, const ts_calibrate_request *request,
                      const ts_machine *machine, ts_validation *v) {
-    const ts_validate_request rows = {
-        .measurements = request->measurements, .machine = machine, .exact = request->exact};
+    const ts_validate_request rows = {.measurements = request->measurements,
+                                      .machine = machine,
+                                      .exact = request->exact,
+                                      .threads = request->threads};
     return ts_validate(err, arena, &rows, v);
 }
 

@@ -34,6 +34,7 @@ typedef struct {
     const char *sets_from;   /* the option that they come from */
     int set_count, field_count;
     bool exact;                /* see ts_validate_request */
+    int threads;               /* likewise */
     const char *const *fields; /* to fit, each of which the rows must determine; NULL: those of
                                   ts_calibrate_fields that they do */
 } ts_calibrate_request;

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/threads.h"
 #include "study/hbm_requests.h"
 
 /* ---- Configurations. ---- */
@@ -156,10 +157,7 @@ bool ts_hbm_sequence_run(ts_error *err, const ts_hbm_sequence_reference *referen
     return run_in(err, config_of[as], "A", "perch", &sequences[i], run);
 }
 
-bool ts_hbm_accuracy_measure(ts_error *err, ts_arena *arena,
-                             void (*progress)(void *self, int64_t done, int64_t of), void *self,
-                             ts_hbm_accuracy *accuracy) {
-    *accuracy = (ts_hbm_accuracy){.runs = TS_NEW_ARRAY(arena, ts_hbm_comparison, ts_hbm_reference_count)};
+static bool run_sequences(ts_error *err, ts_arena *arena, ts_hbm_accuracy *accuracy) {
     for (int k = 0; k < TS_HBM_SIMULATORS; k++) {
         accuracy->sequences[k] = TS_NEW_ARRAY(arena, ts_hbm_run, ts_hbm_sequence_reference_count);
         for (int i = 0; i < ts_hbm_sequence_reference_count; i++) {
@@ -168,14 +166,22 @@ bool ts_hbm_accuracy_measure(ts_error *err, ts_arena *arena,
                 return false;
         }
     }
-    for (int i = 0; i < ts_hbm_reference_count; i++) {
-        const ts_hbm_reference *reference = &ts_hbm_references[i];
-        ts_hbm_comparison *comparison = &accuracy->runs[accuracy->run_count];
-        if (!ts_hbm_reference_find(reference->config)) continue;
-        comparison->reference = reference;
-        if (!ts_hbm_reference_run(err, reference, &comparison->run)) return false;
-        accuracy->run_count++;
-        if (progress) progress(self, i + 1, ts_hbm_reference_count);
-    }
     return true;
+}
+
+static bool run_reference(ts_error *err, ts_arena *scratch, void *self, int number) {
+    ts_hbm_comparison *comparison = &((ts_hbm_accuracy *)self)->runs[number];
+    (void)scratch;
+    return ts_hbm_reference_run(err, comparison->reference, &comparison->run);
+}
+
+bool ts_hbm_accuracy_measure(ts_error *err, ts_arena *arena, const ts_hbm_accuracy_request *request,
+                             ts_hbm_accuracy *accuracy) {
+    *accuracy = (ts_hbm_accuracy){.runs = TS_NEW_ARRAY(arena, ts_hbm_comparison, ts_hbm_reference_count)};
+    for (int i = 0; i < ts_hbm_reference_count; i++)
+        if (ts_hbm_reference_find(ts_hbm_references[i].config))
+            accuracy->runs[accuracy->run_count++].reference = &ts_hbm_references[i];
+    const ts_threads_list list = {request->threads, accuracy->run_count, run_reference,
+                                  accuracy,         request->run,        request->self};
+    return run_sequences(err, arena, accuracy) && ts_threads_each(err, &list);
 }

@@ -59,9 +59,12 @@ typedef struct {
     int run_count;
     ts_hbm_run *sequences[2]; /* of ts_hbm_sequence_references: as Ramulator, as DRAMsim3 */
 } ts_hbm_accuracy;
-/* progress is told of each run that is done; NULL: nobody is. */
-bool ts_hbm_accuracy_measure(ts_error *err, ts_arena *arena,
-                             void (*progress)(void *self, int64_t done, int64_t of), void *self,
+typedef struct {
+    int threads;                                       /* that run them; the result is the same */
+    void (*run)(void *self, int64_t done, int64_t of); /* told of each run that is done; NULL: nobody is */
+    void *self;
+} ts_hbm_accuracy_request;
+bool ts_hbm_accuracy_measure(ts_error *err, ts_arena *arena, const ts_hbm_accuracy_request *request,
                              ts_hbm_accuracy *accuracy);
 
 #endif

@@ -2,12 +2,14 @@
 #include "validate/validate.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "embedded.h"
 #include "base/file.h"
 #include "base/number.h"
+#include "base/threads.h"
 
 /* ---- Tables ---- */
 
@@ -115,31 +117,65 @@ bool ts_validation_refuse(ts_error *err, ts_arena *arena, const ts_validation *v
     return ts_error_set(err, TS_ERROR_INPUT, "no row is of a %s%s%s", v->machine->title, what, text.bytes);
 }
 
-/* What a prediction needs is gone with it: rows may be many. */
-static bool predict(ts_error *err, const machines *m, ts_validated_row *out, const ts_machine *machine) {
-    ts_predictor by = {.arena = ts_arena_new(), .runs = m->known, .exact = m->exact};
-    bool good = ts_workload_predict(err, &by, &out->work, machine, &out->simulated_us);
-    out->estimated = good && by.estimated;
-    ts_arena_free(by.arena);
-    return good;
-}
+typedef struct {
+    machines *machines;
+    ts_validated_row *rows;
+    const ts_machine **machine_of; /* [row]; NULL: it needs no prediction */
+    pthread_mutex_t lock;          /* of the machines' arena */
+} prediction;
 
-/* False: the system refused something, which is no reason that the row has. */
-static bool validate_row(ts_error *failure, machines *m, const ts_measurements *known,
-                         ts_validated_row *out) {
+/* What the row asks for. False: the system refused something, which is no reason that the row has. */
+static bool begin_row(ts_error *failure, machines *m, const ts_measurements *known, ts_validated_row *out,
+                      const ts_machine **machine) {
     ts_error err = {0};
     ts_workload_read(&known->groups, &known->rules, out->row, &out->work);
     out->is_left_out = is_of_another_chip(m, &out->work);
     out->reason = out->is_left_out ? "it is of another chip than the machine" : out->work.reason;
+    *machine = NULL;
     if (out->is_left_out || out->work.kind == TS_WORK_NONE) return true;
-    const ts_machine *machine = m->given ? m->given : find_machine(&err, m, out->work.machine);
-    if (machine == NULL || !predict(&err, m, out, machine)) {
-        out->reason = ts_arena_copy_text(m->arena, err.message, strlen(err.message));
+    *machine = m->given ? m->given : find_machine(&err, m, out->work.machine);
+    if (*machine == NULL) out->reason = ts_arena_copy_text(m->arena, err.message, strlen(err.message));
+    return *machine != NULL || !ts_error_keep_system(failure, &err);
+}
+
+static const char *keep_reason(prediction *p, const ts_error *err) {
+    pthread_mutex_lock(&p->lock);
+    const char *reason = ts_arena_copy_text(p->machines->arena, err->message, strlen(err->message));
+    pthread_mutex_unlock(&p->lock);
+    return reason;
+}
+
+/* False: as above. */
+static bool predict_row(ts_error *failure, ts_arena *scratch, void *self, int number) {
+    prediction *p = self;
+    ts_error err = {0};
+    ts_validated_row *out = &p->rows[number];
+    const ts_machine *machine = p->machine_of[number];
+    ts_predictor by = {.arena = scratch, .runs = p->machines->known, .exact = p->machines->exact};
+    if (machine == NULL) return true;
+    if (!ts_workload_predict(&err, &by, &out->work, machine, &out->simulated_us)) {
+        out->reason = keep_reason(p, &err);
         out->simulated_us = 0;
         return !ts_error_keep_system(failure, &err);
     }
+    out->estimated = by.estimated;
     out->roofline_us = ts_workload_roofline(&out->work, machine);
     return true;
+}
+
+static bool predict_rows(ts_error *err, machines *m, const ts_validate_request *request, ts_validation *v) {
+    prediction p = {.machines = m,
+                    .rows = v->rows,
+                    .machine_of = TS_NEW_ARRAY(m->arena, const ts_machine *, v->row_count + 1),
+                    .lock = PTHREAD_MUTEX_INITIALIZER};
+    for (int i = 0; i < v->row_count; i++) {
+        v->rows[i].row = &request->measurements->table.rows[i];
+        if (!begin_row(err, m, request->measurements, &v->rows[i], &p.machine_of[i])) return false;
+    }
+    bool good = ts_threads_each(err, &(ts_threads_list){request->threads, v->row_count, predict_row, &p,
+                                                        request->row, request->self});
+    pthread_mutex_destroy(&p.lock);
+    return good;
 }
 
 double ts_validate_seconds(ts_arena *arena, const ts_validate_request *request) {
@@ -265,19 +301,18 @@ bool ts_validation_is_estimated(const ts_validation *v) {
 
 bool ts_validate(ts_error *err, ts_arena *arena, const ts_validate_request *request, ts_validation *v) {
     const ts_measurements *measurements = request->measurements;
+    ts_arena *of_runs = ts_arena_new(); /* one arena would need one lock */
     machines m = {.arena = arena,
-                  .known = ts_timed_runs_new(arena),
+                  .known = ts_timed_runs_new(of_runs),
                   .given = request->machine,
                   .exact = request->exact};
     *v = (ts_validation){.machine = request->machine,
                          .rows = TS_NEW_ARRAY(arena, ts_validated_row, measurements->table.count + 1),
                          .row_count = measurements->table.count};
     v->groups = TS_NEW_ARRAY(arena, ts_validated_group, measurements->groups.count + 1);
-    for (int i = 0; i < measurements->table.count; i++) {
-        v->rows[i].row = &measurements->table.rows[i];
-        if (!validate_row(err, &m, measurements, &v->rows[i])) return false;
-        if (request->row) request->row(request->self, i + 1, measurements->table.count);
-    }
+    bool good = predict_rows(err, &m, request, v);
+    ts_arena_free(of_runs);
+    if (!good) return false;
     for (int g = 0; g < measurements->groups.count; g++)
         v->group_count +=
             summarise_group(arena, v, measurements->groups.groups[g], &v->groups[v->group_count]);

@@ -56,6 +56,7 @@ typedef struct {
      * machine that comes with tilesim. */
     const ts_machine *machine;
     bool exact;                                        /* nothing is sampled or extended */
+    int threads;                                       /* that predict rows; the result is the same */
     void (*row)(void *self, int64_t done, int64_t of); /* told of each row that is done; NULL: nobody is */
     void *self;
 } ts_validate_request;

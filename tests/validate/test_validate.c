@@ -85,7 +85,8 @@ static void groups_of_rows(void **state) {
     progress seen = {0};
     measure(arena, permutes, &m);
     const ts_machine *machine = ts_machine_load(&err, arena, "tpu-v5e");
-    assert_true(ts_validate(&err, arena, &(ts_validate_request){&m, machine, false, count_row, &seen}, &v));
+    assert_true(
+        ts_validate(&err, arena, &(ts_validate_request){&m, machine, false, 3, count_row, &seen}, &v));
     assert_true(seen.calls == 7 && seen.done == 7 && seen.of == 7);
     assert_int_equal(v.row_count, 7);
     assert_near(v.rows[0].simulated_us, 132.8);
