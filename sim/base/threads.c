@@ -6,12 +6,14 @@
 
 #include "base/number.h"
 
+static int some_of(int64_t count) { return (int)ts_max(1, ts_min(count, TS_THREADS_MOST)); }
+
 int ts_threads_of_host(void) {
     long count = 1;
 #ifdef _SC_NPROCESSORS_ONLN
     count = sysconf(_SC_NPROCESSORS_ONLN);
 #endif
-    return count < 1 ? 1 : count > TS_THREADS_MOST ? TS_THREADS_MOST : (int)count;
+    return some_of(count);
 }
 
 typedef struct {
@@ -30,11 +32,7 @@ static void *begin_worker(void *context) {
 
 void ts_threads_share(int threads, ts_threads_part *part, const void *context) {
     worker workers[TS_THREADS_MOST];
-    if (threads <= 1) {
-        part(context, 0, 1);
-        return;
-    }
-    if (threads > TS_THREADS_MOST) threads = TS_THREADS_MOST;
+    threads = some_of(threads);
     for (int i = 0; i < threads; i++) {
         worker *w = &workers[i];
         *w = (worker){.part = part, .context = context, .share = i, .threads = threads};

@@ -92,6 +92,31 @@ static void what_is_before_an_error_is_done(void **state) {
     }
 }
 
+typedef struct {
+    pthread_mutex_t lock;
+    int times[TS_THREADS_MOST + 1], threads;
+} shares;
+
+static void note_share(const void *context, int share, int threads) {
+    shares *s = *(shares *const *)context;
+    pthread_mutex_lock(&s->lock);
+    assert_in_range(share, 0, TS_THREADS_MOST - 1);
+    s->times[share]++;
+    s->threads += threads;
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void each_share_has_a_thread(void **state) {
+    const int asked[] = {-1, 0, 1, 2, 5, TS_THREADS_MOST, TS_THREADS_MOST + 1};
+    const int made[] = {1, 1, 1, 2, 5, TS_THREADS_MOST, TS_THREADS_MOST};
+    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
+        shares s = {.lock = PTHREAD_MUTEX_INITIALIZER}, *context = &s;
+        ts_threads_share(asked[i], note_share, &context);
+        assert_int_equal(s.threads, made[i] * made[i]);
+        for (int k = 0; k <= TS_THREADS_MOST; k++) assert_int_equal(s.times[k], k < made[i]);
+    }
+}
+
 static void a_host_has_threads(void **state) { assert_in_range(ts_threads_of_host(), 1, TS_THREADS_MOST); }
 
 int main(void) {
@@ -100,6 +125,7 @@ int main(void) {
         cmocka_unit_test(nothing_is_no_item),
         cmocka_unit_test(the_error_is_that_of_the_first),
         cmocka_unit_test(what_is_before_an_error_is_done),
+        cmocka_unit_test(each_share_has_a_thread),
         cmocka_unit_test(a_host_has_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
