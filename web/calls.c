@@ -177,8 +177,8 @@ static const ts_machine *read_machine(const char *name, const char *sets) {
                                 words, count);
 }
 
-static bool price(const char *src, const char *dst, const ts_machine *machine, ts_prices *known,
-                  ts_transfer_study *study) {
+static bool price(const char *src, const char *dst, const ts_machine *machine, ts_transfer_study *study,
+                  ts_transfer_others *others) {
     ts_transfer_end ends[2];
     ts_source *texts = TS_NEW_ARRAY(call.arena, ts_source, 2);
     texts[0] = (ts_source){"source", src, strlen(src)};
@@ -186,21 +186,20 @@ static bool price(const char *src, const char *dst, const ts_machine *machine, t
     for (int i = 0; i < 2; i++)
         if (!ts_transfer_end_parse(&call.err, call.arena, &texts[i], &ends[i])) return false;
     ends[0].at = ends[1].at = TS_TRANSFER_ANYWHERE;
-    ts_transfer_request request = {machine, known, ends[0], ends[1], false, 0};
-    return machine && ts_transfer_price(&call.err, call.arena, &request, study);
+    const ts_transfer_request request = {machine, ts_prices_new(call.arena), ends[0], ends[1], false, 0};
+    const ts_transfer_others_request all = {.cheapest_only = false, .threads = 1};
+    return others ? ts_transfer_price_with_others(&call.err, call.arena, &request, &all, study, others)
+                  : ts_transfer_price(&call.err, call.arena, &request, study);
 }
 
 /* As `tilesim dma SRC DST -m MACHINE --explain --json`; alone: with --alone. */
 CALL(web_dma, const char *src, const char *dst, const char *machine, const char *sets, int alone) {
     ts_transfer_study study;
-    ts_transfer_others others[2];
+    ts_transfer_others tried[2], *others = alone ? NULL : tried;
     begin();
-    ts_prices *known = ts_prices_new(call.arena);
     const ts_machine *loaded = read_machine(machine, sets);
-    if (!loaded || !price(src, dst, loaded, known, &study)) return fail("dma");
-    ts_transfer_others_request tried = {&study, known, false, 1};
-    if (!alone && !ts_transfer_try_others(&call.err, call.arena, &tried, others)) return fail("dma");
-    ts_report_transfer_json(&study, alone ? NULL : others, TS_TRANSFER_COST_AND_LOOPS, &call.out);
+    if (!loaded || !price(src, dst, loaded, &study, others)) return fail("dma");
+    ts_report_transfer_json(&study, others, TS_TRANSFER_COST_AND_LOOPS, &call.out);
     return call.out.bytes;
 }
 
@@ -208,7 +207,7 @@ CALL(web_steps, const char *src, const char *dst, const char *machine, int first
     ts_transfer_study study;
     begin();
     const ts_machine *loaded = read_machine(machine, "");
-    if (!loaded || !price(src, dst, loaded, ts_prices_new(call.arena), &study)) return fail("dma");
+    if (!loaded || !price(src, dst, loaded, &study, NULL)) return fail("dma");
     ts_report_transfer_steps_json(&study, first, count, &call.out);
     return call.out.bytes;
 }

@@ -45,17 +45,16 @@ static bool read_end(ts_error *err, ts_arena *arena, const char *name, const cha
 
 static bool price_of(ts_error *err, ts_arena *arena, const ts_price_request *r, ts_price *price) {
     ts_transfer_end ends[2] = {0};
-    ts_prices *known = ts_prices_new(arena);
     if (!r->machine) return ts_error_set(err, TS_ERROR_USAGE, "the request has no machine");
     if (!read_end(err, arena, "source", r->source, &ends[0]) ||
         !read_end(err, arena, "destination", r->destination, &ends[1]))
         return false;
     ends[0].at = ends[1].at = TS_TRANSFER_ANYWHERE;
     price->has_others = r->others;
-    ts_transfer_request request = {r->machine, known, ends[0], ends[1], r->exact, 0};
-    ts_transfer_others_request others = {&price->study, known, false, 1};
-    return ts_transfer_price(err, arena, &request, &price->study) &&
-           (!r->others || ts_transfer_try_others(err, arena, &others, price->others));
+    const ts_transfer_request request = {r->machine, ts_prices_new(arena), ends[0], ends[1], r->exact, 0};
+    const ts_transfer_others_request all = {.cheapest_only = false, .threads = 1};
+    return r->others ? ts_transfer_price_with_others(err, arena, &request, &all, &price->study, price->others)
+                     : ts_transfer_price(err, arena, &request, &price->study);
 }
 
 const ts_price *ts_price_transfer(ts_error *err, ts_arena *arena, const ts_price_request *request) {

@@ -61,34 +61,33 @@ static bool read_ends(ts_error *err, const cli_line *line, ts_transfer_end ends[
            read_address(err, line, "src-at", &ends[0].at) && read_address(err, line, "dst-at", &ends[1].at);
 }
 
-static bool price(ts_error *err, const cli_line *line, ts_prices *known, ts_transfer_study *study) {
+static bool price(ts_error *err, const cli_line *line, ts_transfer_study *study, ts_transfer_others *others) {
     ts_transfer_end ends[2];
+    bool shows_all = cli_value(line, "json") || cli_value(line, "html");
+    ts_transfer_others_request tried = {.cheapest_only = !shows_all};
     const ts_machine *machine = read_ends(err, line, ends) ? cli_machine(err, line) : NULL;
-    ts_transfer_request request = {machine, known, ends[0], ends[1], cli_value(line, "exact") != NULL, 0};
-    return machine && ts_transfer_price(err, line->arena, &request, study);
+    if (!machine || !cli_threads(err, line, &tried.threads)) return false;
+    const ts_transfer_request request = {machine, ts_prices_new(line->arena),       ends[0],
+                                         ends[1], cli_value(line, "exact") != NULL, 0};
+    return others ? ts_transfer_price_with_others(err, line->arena, &request, &tried, study, others)
+                  : ts_transfer_price(err, line->arena, &request, study);
 }
 
 static int print_price(const cli_line *line) {
     ts_error err = {0};
     ts_transfer_study study;
-    ts_transfer_others others[2];
-    ts_prices *known = ts_prices_new(line->arena);
-    bool alone = cli_value(line, "alone") != NULL,
-         shows_all = cli_value(line, "json") || cli_value(line, "html");
+    ts_transfer_others tried[2], *others = cli_value(line, "alone") ? NULL : tried;
     ts_transfer_detail detail = cli_value(line, "explain") ? TS_TRANSFER_COST_AND_LOOPS : TS_TRANSFER_COST;
-    ts_transfer_others_request tried = {&study, known, !shows_all, 1};
-    if (!cli_threads(&err, line, &tried.threads) || !price(&err, line, known, &study) ||
-        (!alone && !ts_transfer_try_others(&err, line->arena, &tried, others)))
-        return cli_fail(&err);
+    if (!price(&err, line, &study, others)) return cli_fail(&err);
     ts_text out = ts_text_begin(line->arena);
     if (cli_value(line, "html")) {
-        ts_report_transfer_html(&study, alone ? NULL : others, &out);
+        ts_report_transfer_html(&study, others, &out);
         if (!cli_save(&err, line, "html", &out)) return cli_fail(&err);
         ts_text_clear(&out);
     }
     if (cli_value(line, "json") || cli_reports(line))
-        (cli_value(line, "json") ? ts_report_transfer_json
-                                 : ts_report_transfer)(&study, alone ? NULL : others, detail, &out);
+        (cli_value(line, "json") ? ts_report_transfer_json : ts_report_transfer)(&study, others, detail,
+                                                                                 &out);
     return cli_print(&out);
 }
 

@@ -109,10 +109,11 @@ static const char *status_of(const ts_machine *machine, ts_dma_kind kind) {
 
 static ts_core_program describe(const ts_plan_price_request *r, const shipped *p,
                                 const ts_timed_program *run) {
-    ts_text parameters = ts_text_begin(r->prices->arena);
+    ts_text parameters = ts_text_begin(run->arena);
     ts_timed_add_defines(run, &parameters);
-    return (ts_core_program){.program = ts_text_format(r->prices->arena, "programs/%s", p->program),
-                             .parameters = parameters.bytes,
+    const char *program = ts_text_format(run->arena, "programs/%s", p->program);
+    return (ts_core_program){.program = ts_timed_runs_text(run->runs, program),
+                             .parameters = ts_timed_runs_text(run->runs, parameters.bytes),
                              .kind = p->kind,
                              .status = status_of(r->machine, p->kind)};
 }

@@ -101,19 +101,18 @@ static bool layouts_of_tpu(ts_error *err, ts_arena *arena, const ts_shape *model
 
 /* ---- Pricing them ---- */
 
-static bool price_one(ts_error *err, const ts_transfer_request *request, ts_dma_cost *cost) {
-    ts_arena *scratch = ts_arena_new();
+static bool price_one(ts_error *err, ts_arena *scratch, const ts_transfer_request *request,
+                      ts_dma_cost *cost) {
     ts_transfer_study study;
     bool priced = ts_transfer_price(err, scratch, request, &study);
     *cost = priced ? study.cost : (ts_dma_cost){0};
-    ts_arena_free(scratch);
     return priced;
 }
 
 /* What nobody can do, and a tensor that does not fit, are no error: cost->cycles stays 0. */
-static bool try_one(ts_error *err, const ts_transfer_request *request, ts_dma_cost *cost) {
+static bool try_one(ts_error *err, ts_arena *scratch, const ts_transfer_request *request, ts_dma_cost *cost) {
     ts_error refused = {0};
-    if (price_one(&refused, request, cost)) return true;
+    if (price_one(&refused, scratch, request, cost)) return true;
     if (refused.kind == TS_ERROR_UNMODELLED || refused.kind == TS_ERROR_INPUT ||
         refused.kind == TS_ERROR_CAPACITY)
         return true;
@@ -161,29 +160,42 @@ typedef struct {
     candidate list[TS_LAYOUTS_MOST];
     int count;
     pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t limited;
+    bool is_limited; /* the first candidate is priced */
     const candidate *best;
 } variation;
 
+/* A transfer, and what else is priced beside it. */
+typedef struct {
+    ts_transfer_study *study; /* prepared */
+    const ts_transfer_request *request;
+    variation ends[2]; /* the source in other layouts, and the destination */
+} search;
+
+static bool price_own(ts_error *err, ts_arena *scratch, const search *s) {
+    return ts_transfer_price_prepared(err, scratch, s->request->prices, s->request->limit, s->study);
+}
+
 static bool price_candidate(ts_error *err, ts_arena *scratch, const variation *v, candidate *c) {
     ts_transfer_request request = v->request;
-    ts_prices own = ts_prices_of_thread(scratch, request.prices);
-    request.prices = &own;
     request.limit = c->limit;
     (v->is_dst ? &request.dst : &request.src)->shape = c->shape;
-    return try_one(err, &request, &c->cost);
+    return try_one(err, scratch, &request, &c->cost);
 }
 
 /* Its own layout and those that no end can have are not among them. */
-static bool begin_variation(ts_error *err, ts_arena *arena, const ts_transfer_others_request *r, bool is_dst,
-                            variation *v) {
-    const ts_transfer_study *study = r->study;
+static bool begin_variation(ts_error *err, ts_arena *arena, const search *s, bool is_dst, variation *v) {
+    const ts_transfer_study *study = s->study;
     int generation = study->machine->chip.generation;
     const ts_shape *own = is_dst ? study->dst.shape : study->src.shape,
                    *other = is_dst ? study->src.shape : study->dst.shape;
     ts_layout_list list;
-    *v = (variation){.request = {study->machine, r->prices, study->src, study->dst, study->exact, 0},
+    *v = (variation){.request = *s->request,
                      .is_dst = is_dst,
-                     .lock = PTHREAD_MUTEX_INITIALIZER};
+                     .lock = PTHREAD_MUTEX_INITIALIZER,
+                     .limited = PTHREAD_COND_INITIALIZER};
+    v->request.src = study->src;
+    v->request.dst = study->dst;
     if (study->src_memory == study->dst_memory && !study->dst_placed)
         v->request.dst.at = TS_TRANSFER_ANYWHERE;
     if (own->layout->axis_count > 1) return true;
@@ -204,20 +216,25 @@ static int by_cycles(const void *a, const void *b) {
     return left->number - right->number;
 }
 
+/* The transfer, then others of the source, then of the destination. */
 static bool price_number(ts_error *err, ts_arena *scratch, void *self, int number) {
-    variation *v = self;
-    return price_candidate(err, scratch, v, &v->list[number]);
+    search *s = self;
+    int at = number - 1, sources = s->ends[0].count;
+    if (number == 0) return price_own(err, scratch, s);
+    variation *v = &s->ends[at >= sources];
+    return price_candidate(err, scratch, v, &v->list[at >= sources ? at - sources : at]);
 }
 
-static bool try_all(ts_error *err, int threads, variation *v, ts_transfer_others *others) {
-    if (!ts_threads_each(err, &(ts_threads_list){threads, v->count, price_number, v, NULL, NULL}))
-        return false;
-    qsort(v->list, (size_t)v->count, sizeof v->list[0], by_cycles);
-    for (int i = 0; i < v->count; i++) {
-        const candidate *c = &v->list[i];
-        if (c->cost.cycles > 0)
-            others->others[others->count++] =
-                (ts_transfer_other){c->shape, c->cost.cycles, c->cost.estimated};
+static bool price_all(ts_error *err, int threads, search *s, ts_transfer_others others[2]) {
+    int count = 1 + s->ends[0].count + s->ends[1].count;
+    if (!ts_threads_each(err, &(ts_threads_list){threads, count, price_number, s, NULL, NULL})) return false;
+    for (int end = 0; end < 2; end++) {
+        variation *v = &s->ends[end];
+        qsort(v->list, (size_t)v->count, sizeof v->list[0], by_cycles);
+        for (const candidate *c = v->list; c < v->list + v->count; c++)
+            if (c->cost.cycles > 0)
+                others[end].others[others[end].count++] =
+                    (ts_transfer_other){c->shape, c->cost.cycles, c->cost.estimated};
     }
     return true;
 }
@@ -248,41 +265,51 @@ static bool find_bounds(ts_error *err, ts_arena *arena, variation *v) {
     return true;
 }
 
-/* Of equal ones the first of the list wins. A limit only cuts off what does not win in any case. */
-static bool try_to_win(ts_error *err, ts_arena *scratch, variation *v, candidate *c) {
+/* What a candidate may take to win: of equal ones the first of the list does. Those behind the first wait for
+ * what that takes, or they would be priced in vain. */
+static int64_t limit_of(variation *v, int number) {
+    const candidate *c = &v->list[number];
     pthread_mutex_lock(&v->lock);
-    c->limit = v->best ? ts_max(v->best->cost.cycles - (c->number > v->best->number), 1) : 0;
+    while (number > 0 && !v->is_limited) pthread_cond_wait(&v->limited, &v->lock);
+    int64_t limit = v->best ? ts_max(v->best->cost.cycles - (c->number > v->best->number), 1) : 0;
     pthread_mutex_unlock(&v->lock);
-    if (!price_candidate(err, scratch, v, c)) return false;
-    if (c->cost.is_over || c->cost.cycles == 0) return true;
+    return limit;
+}
+
+static void note_priced(variation *v, const candidate *c, bool priced) {
     pthread_mutex_lock(&v->lock);
-    if (!v->best || by_cycles(c, v->best) < 0) v->best = c;
+    bool counts = priced && !c->cost.is_over && c->cost.cycles > 0;
+    if (counts && (!v->best || by_cycles(c, v->best) < 0)) v->best = c;
+    v->is_limited = true;
+    pthread_cond_broadcast(&v->limited);
     pthread_mutex_unlock(&v->lock);
-    return true;
 }
 
-/* The first candidates of both ends, which limit the others. */
-static bool try_first(ts_error *err, ts_arena *scratch, void *self, int end) {
-    variation *v = &((variation *)self)[end];
-    return v->count == 0 || try_to_win(err, scratch, v, &v->list[0]);
+/* A limit only cuts off what does not win in any case, so it does not matter which is priced first. */
+static bool try_to_win(ts_error *err, ts_arena *scratch, variation *v, int number) {
+    if (number >= v->count) return true;
+    candidate *c = &v->list[number];
+    c->limit = limit_of(v, number);
+    bool priced = price_candidate(err, scratch, v, c);
+    note_priced(v, c, priced);
+    return priced;
 }
 
-/* The others, of both ends in turns. */
-static bool try_next(ts_error *err, ts_arena *scratch, void *self, int number) {
-    variation *v = &((variation *)self)[number % 2];
-    int at = 1 + number / 2;
-    return at >= v->count || try_to_win(err, scratch, v, &v->list[at]);
+/* The first candidates of both ends, which limit the others, the transfer, and the others in turns. */
+static bool try_number(ts_error *err, ts_arena *scratch, void *self, int number) {
+    search *s = self;
+    if (number == 2) return price_own(err, scratch, s);
+    if (number > 2) number--;
+    return try_to_win(err, scratch, &s->ends[number % 2], number / 2);
 }
 
-static bool try_for_cheapest(ts_error *err, ts_arena *arena, int threads, variation ends[2],
-                             ts_transfer_others others[2]) {
-    if (!find_bounds(err, arena, &ends[0]) || !find_bounds(err, arena, &ends[1])) return false;
-    int most = (int)ts_max(ts_max(ends[0].count, ends[1].count), 1) - 1;
-    if (!ts_threads_each(err, &(ts_threads_list){threads, 2, try_first, ends, NULL, NULL}) ||
-        !ts_threads_each(err, &(ts_threads_list){threads, 2 * most, try_next, ends, NULL, NULL}))
-        return false;
+static bool price_cheapest(ts_error *err, ts_arena *arena, int threads, search *s,
+                           ts_transfer_others others[2]) {
+    if (!find_bounds(err, arena, &s->ends[0]) || !find_bounds(err, arena, &s->ends[1])) return false;
+    int count = 1 + 2 * (int)ts_max(1, ts_max(s->ends[0].count, s->ends[1].count));
+    if (!ts_threads_each(err, &(ts_threads_list){threads, count, try_number, s, NULL, NULL})) return false;
     for (int end = 0; end < 2; end++) {
-        const candidate *best = ends[end].best;
+        const candidate *best = s->ends[end].best;
         if (!best) continue;
         others[end].count = 1;
         others[end].others[0] = (ts_transfer_other){best->shape, best->cost.cycles, best->cost.estimated};
@@ -290,34 +317,36 @@ static bool try_for_cheapest(ts_error *err, ts_arena *arena, int threads, variat
     return true;
 }
 
-bool ts_transfer_try_others(ts_error *err, ts_arena *arena, const ts_transfer_others_request *r,
-                            ts_transfer_others others[2]) {
-    variation *ends = TS_NEW_ARRAY(arena, variation, 2);
-    for (int end = 0; end < 2; end++) {
-        others[end] = (ts_transfer_others){0};
-        if (!begin_variation(err, arena, r, end == 1, &ends[end])) return false;
-    }
-    if (r->cheapest_only) return try_for_cheapest(err, arena, r->threads, ends, others);
-    return try_all(err, r->threads, &ends[0], &others[0]) && try_all(err, r->threads, &ends[1], &others[1]);
+bool ts_transfer_price_with_others(ts_error *err, ts_arena *arena, const ts_transfer_request *request,
+                                   const ts_transfer_others_request *tried, ts_transfer_study *study,
+                                   ts_transfer_others others[2]) {
+    search *s = TS_NEW(arena, search);
+    others[0] = others[1] = (ts_transfer_others){0};
+    if (!ts_transfer_prepare(err, arena, request, study)) return false;
+    s->study = study;
+    s->request = request;
+    for (int end = 0; end < 2; end++)
+        if (!begin_variation(err, arena, s, end == 1, &s->ends[end])) return false;
+    return tried->cheapest_only ? price_cheapest(err, arena, tried->threads, s, others)
+                                : price_all(err, tried->threads, s, others);
 }
 
 /* ---- All pairs ---- */
 
 typedef struct {
     ts_transfer_matrix *matrix;
-    const ts_prices *prices;
+    ts_prices *prices;
     bool exact;
 } pairs;
 
 static bool price_pair(ts_error *err, ts_arena *scratch, void *self, int number) {
     const pairs *p = self;
-    ts_prices own = ts_prices_of_thread(scratch, p->prices);
     ts_transfer_matrix *m = p->matrix;
     int from = number / m->list.count, to = number % m->list.count;
     ts_transfer_end src = {.shape = m->list.shapes[from], .at = TS_TRANSFER_ANYWHERE},
                     dst = {.shape = m->list.shapes[to], .at = TS_TRANSFER_ANYWHERE};
-    ts_transfer_request request = {m->machine, &own, src, dst, p->exact, 0};
-    return (number == 0 ? price_one : try_one)(err, &request, &m->costs[from][to]);
+    ts_transfer_request request = {m->machine, p->prices, src, dst, p->exact, 0};
+    return (number == 0 ? price_one : try_one)(err, scratch, &request, &m->costs[from][to]);
 }
 
 ts_transfer_matrix *ts_transfer_price_matrix(ts_error *err, ts_arena *arena,

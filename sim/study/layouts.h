@@ -23,17 +23,16 @@ typedef struct {
 } ts_transfer_others;
 
 typedef struct {
-    const ts_transfer_study *study;
-    ts_prices *prices;
     bool cheapest_only; /* all that are surely dearer (ts_plan_price) are left out, and most need no price */
     int threads;        /* that price them; the result is the same */
 } ts_transfer_others_request;
 
-/* The transfer of the study with one end in each other layout that TPUs use for its type, and in those that
- * are like the other end's. None is tried for an end that lies on several axes. others: of the source, and of
- * the destination. */
-bool ts_transfer_try_others(ts_error *err, ts_arena *arena, const ts_transfer_others_request *request,
-                            ts_transfer_others others[2]);
+/* Prices a transfer, and the same with one end in each other layout that TPUs use for its type, and in those
+ * that are like the other end's. None is tried for an end that lies on several axes. others: of the source,
+ * and of the destination. */
+bool ts_transfer_price_with_others(ts_error *err, ts_arena *arena, const ts_transfer_request *request,
+                                   const ts_transfer_others_request *tried, ts_transfer_study *study,
+                                   ts_transfer_others others[2]);
 
 /* All pairs of layouts. */
 typedef struct {

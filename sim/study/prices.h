@@ -7,12 +7,9 @@
 
 /* Kept by the figures of the machine and of what was asked. */
 typedef struct {
-    ts_arena *arena; /* of texts that are part of a price */
     ts_dma_prices *transfers;
-    ts_timed_runs *runs; /* of programs of the core */
+    ts_timed_runs *runs; /* of programs of the core; with the texts that are part of a price */
 } ts_prices;
 ts_prices *ts_prices_new(ts_arena *arena);
-/* The same for a thread beside others, whose texts are in an arena of its own. */
-ts_prices ts_prices_of_thread(ts_arena *arena, const ts_prices *prices);
 
 #endif

@@ -44,6 +44,13 @@ ts_timed_runs *ts_timed_runs_new(ts_arena *arena) {
     return runs;
 }
 
+const char *ts_timed_runs_text(ts_timed_runs *runs, const char *text) {
+    pthread_mutex_lock(&runs->lock);
+    const char *copy = ts_arena_copy_text(runs->arena, text, strlen(text));
+    pthread_mutex_unlock(&runs->lock);
+    return copy;
+}
+
 /* The machine, what a device or a load of it differs in, the program and its parameters. */
 static const char *name_of(const ts_timed_program *p) {
     const ts_machine *m = p->machine;

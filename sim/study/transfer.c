@@ -143,8 +143,8 @@ static bool make_plan(ts_error *err, ts_arena *arena, ts_transfer_study *study, 
     return study->plan != NULL;
 }
 
-bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_transfer_request *r,
-                       ts_transfer_study *study) {
+bool ts_transfer_prepare(ts_error *err, ts_arena *arena, const ts_transfer_request *r,
+                         ts_transfer_study *study) {
     bool squeezed;
     *study = (ts_transfer_study){
         .machine = r->machine, .src = r->src, .dst = r->dst, .dst_placed = r->dst.at >= 0, .exact = r->exact};
@@ -155,18 +155,28 @@ bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_transfer_request
     bool shared = study->src_memory == study->dst_memory;
     if (r->src.at < 0) study->src.at = 0;
     if (r->dst.at < 0) study->dst.at = shared ? end_of(arena, &study->src, study->src_memory) : 0;
-    if (!make_plan(err, arena, study, squeezed)) return false;
-    const ts_space *a = ts_space_of_machine(arena, study->src_memory);
-    const ts_space *b = shared ? a : ts_space_of_machine(arena, study->dst_memory);
-    if (!ts_dma_check(err, study->plan, a, b)) return ts_transfer_end_error(err, &study->dst, 0);
-    ts_plan_price_request price = {.machine = r->machine,
-                                   .prices = r->prices,
+    return make_plan(err, arena, study, squeezed);
+}
+
+bool ts_transfer_price_prepared(ts_error *err, ts_arena *scratch, ts_prices *prices, int64_t limit,
+                                ts_transfer_study *study) {
+    const ts_space *src = ts_space_of_machine(scratch, study->src_memory), *dst = src;
+    if (study->dst_memory != study->src_memory) dst = ts_space_of_machine(scratch, study->dst_memory);
+    if (!ts_dma_check(err, study->plan, src, dst)) return ts_transfer_end_error(err, &study->dst, 0);
+    ts_plan_price_request price = {.machine = study->machine,
+                                   .prices = prices,
                                    .plan = study->plan,
-                                   .src = end_in(a, study->src_memory),
-                                   .dst = end_in(b, study->dst_memory),
-                                   .exact = r->exact,
-                                   .limit = r->limit};
-    return ts_plan_price(err, arena, &price, &study->cost, &study->by);
+                                   .src = end_in(src, study->src_memory),
+                                   .dst = end_in(dst, study->dst_memory),
+                                   .exact = study->exact,
+                                   .limit = limit};
+    return ts_plan_price(err, scratch, &price, &study->cost, &study->by);
+}
+
+bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_transfer_request *r,
+                       ts_transfer_study *study) {
+    return ts_transfer_prepare(err, arena, r, study) &&
+           ts_transfer_price_prepared(err, arena, r->prices, r->limit, study);
 }
 
 void ts_transfer_energy(const ts_transfer_study *study, ts_energy *energy) {

@@ -60,6 +60,11 @@ typedef struct {
  * prices, exact: as ts_plan_price. */
 bool ts_transfer_price(ts_error *err, ts_arena *arena, const ts_transfer_request *request,
                        ts_transfer_study *study);
+/* The same in two steps: all but the cost, of which the study then lacks nothing but prices and a limit. */
+bool ts_transfer_prepare(ts_error *err, ts_arena *arena, const ts_transfer_request *request,
+                         ts_transfer_study *study);
+bool ts_transfer_price_prepared(ts_error *err, ts_arena *scratch, ts_prices *prices, int64_t limit,
+                                ts_transfer_study *study);
 
 /* From issue to completion; a program of the core in place of the engine has no counts of operations. */
 void ts_transfer_energy(const ts_transfer_study *study, ts_energy *energy);

@@ -124,8 +124,10 @@ static void print_table(const char *name, const char *from, const char *to) {
     double start = milliseconds();
     bool good = machine && ts_transfer_price(NULL, arena, &request, &study);
     double alone = milliseconds() - start;
-    ts_transfer_others_request tried = {&study, request.prices, .cheapest_only = true};
-    good = good && ts_transfer_try_others(NULL, arena, &tried, others);
+    const ts_transfer_others_request tried = {.cheapest_only = true, .threads = 1};
+    request.prices = ts_prices_new(arena);
+    start = milliseconds();
+    good = good && ts_transfer_price_with_others(NULL, arena, &request, &tried, &study, others);
     if (good)
         printf("%-9s %-44s %12lld %8.1f %8.1f\n", name, to, (long long)study.cost.cycles, alone,
                milliseconds() - start);

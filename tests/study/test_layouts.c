@@ -21,15 +21,17 @@ static void the_cheapest_is_that_of_all(void **state) {
         ts_arena *arena = ts_arena_new();
         const ts_machine *machine = ts_machine_load(NULL, arena, pairs[i].machine);
         ts_transfer_request request = parse_transfer(arena, machine, pairs[i].src, pairs[i].dst);
-        ts_transfer_study study;
+        ts_transfer_study alone, study;
         ts_transfer_others all[2], cheapest[2];
-        assert_true(ts_transfer_price(NULL, arena, &request, &study));
-        ts_transfer_others_request tried = {&study, ts_prices_new(arena), .cheapest_only = true,
-                                            .threads = 1 + i % 3};
-        assert_true(ts_transfer_try_others(NULL, arena, &tried, cheapest));
-        tried.cheapest_only = false;
-        tried.threads = 1 + (i + 1) % 3;
-        assert_true(ts_transfer_try_others(NULL, arena, &tried, all));
+        ts_transfer_others_request tried = {.cheapest_only = true, .threads = 1 + i % 3};
+        assert_true(ts_transfer_price_with_others(NULL, arena, &request, &tried, &study, cheapest));
+        tried = (ts_transfer_others_request){.cheapest_only = false, .threads = 1 + (i + 1) % 3};
+        assert_true(ts_transfer_price_with_others(NULL, arena, &request, &tried, &study, all));
+        request.prices = ts_prices_new(arena);
+        assert_true(ts_transfer_price(NULL, arena, &request, &alone));
+        assert_int_equal(alone.cost.cycles, study.cost.cycles);
+        assert_string_equal(alone.by.parameters ? alone.by.parameters : "",
+                            study.by.parameters ? study.by.parameters : "");
         for (int end = 0; end < 2; end++) {
             ts_text a, b;
             a = ts_text_begin(arena), b = ts_text_begin(arena);
@@ -117,7 +119,8 @@ static void the_list_is_what_tpus_use(void **state) {
         const ts_machine *machine = ts_machine_load(NULL, arena, lists[i].machine);
         const ts_transfer_matrix *m = ts_transfer_price_matrix(
             NULL, arena,
-            &(ts_transfer_matrix_request){machine, parse_shape(arena, lists[i].model), false, (int)(1 + i % 3)});
+            &(ts_transfer_matrix_request){machine, parse_shape(arena, lists[i].model), false,
+                                          (int)(1 + i % 3)});
         assert_non_null(m);
         for (int k = 0; k < m->list.count; k++) {
             ts_text_add(&text, "%s", k > 0 ? " " : "");
@@ -162,9 +165,8 @@ static void others_are_like_the_other_end(void **state) {
         ts_transfer_request request = parse_transfer(arena, machine, others_of[i].src, others_of[i].dst);
         ts_transfer_study study;
         ts_transfer_others all[2];
-        assert_true(ts_transfer_price(NULL, arena, &request, &study));
-        const ts_transfer_others_request tried = {&study, request.prices, .cheapest_only = false};
-        assert_true(ts_transfer_try_others(NULL, arena, &tried, all));
+        const ts_transfer_others_request tried = {.cheapest_only = false};
+        assert_true(ts_transfer_price_with_others(NULL, arena, &request, &tried, &study, all));
         const ts_transfer_others *found = &all[others_of[i].end];
         bool is_there = false;
         for (int k = 0; k < found->count; k++) {
