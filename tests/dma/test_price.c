@@ -345,12 +345,13 @@ static void neighbours_of_writes_are_told_apart(void **state) {
     const ts_plan_side to[] = {
         {.shape = shape_of(arena, "u8", tall, " (64,1):(2,1)"), .base_bits = 1 << 20},
         {.shape = shape_of(arena, "u8", wide, "{1,0}"), .begin = zero, .base_bits = 1 << 20},
-        {.shape = src, .base_bits = 1 << 20}};
+        {.shape = src, .base_bits = 1 << 20},
+        {.shape = shape_of(arena, "u8", wide, " (64,2):(2,128)"), .begin = zero, .base_bits = 1 << 20}};
     const ts_dma_end hbm = {.in_hbm = true};
-    ts_dma_cost kept, asked[6];
+    ts_dma_cost kept, asked[8];
     fresh.prices = NULL;
-    for (int i = 0; i < 6; i++) {
-        const ts_plan *plan = ts_plan_new(&err, arena, &from[i / 3], &to[i % 3], 2, tall);
+    for (int i = 0; i < 8; i++) {
+        const ts_plan *plan = ts_plan_new(&err, arena, &from[i / 4], &to[i % 4], 2, tall);
         assert_true(ts_dma_price(&err, arena, &(ts_dma_price_request){&keeps, plan, hbm, hbm, true}, &kept));
         assert_true(
             ts_dma_price(&err, arena, &(ts_dma_price_request){&fresh, plan, hbm, hbm, true}, &asked[i]));
@@ -358,7 +359,46 @@ static void neighbours_of_writes_are_told_apart(void **state) {
     }
     assert_int_equal(asked[0].transfer.rmw_lines, 0);
     assert_true(asked[1].transfer.rmw_lines > 0);
-    assert_int_not_equal(asked[5].transfer.kind, asked[2].transfer.kind);
+    assert_int_equal(asked[3].transfer.rmw_lines, 0);
+    assert_int_not_equal(asked[6].transfer.kind, asked[2].transfer.kind);
+    ts_arena_free(arena);
+}
+
+/* Questions that differ in one thing alone, which the price depends on. */
+static void like_questions_are_told_apart(void **state) {
+    static const struct {
+        const char *src, *dst;
+        int64_t begin[2], sizes[2];
+    } asked[] = {
+        {"f32[64,32]{1,0}", "f32[64,32]{1,0:T(8,128)}", {0, 0}, {64, 32}},
+        {"f32[32,64]{1,0}", "f32[32,64]{1,0:T(8,128)}", {0, 0}, {32, 64}},      /* loops */
+        {"f32[32,640]{1,0}", "f32[32,64]{1,0:T(8,128)}", {0, 0}, {32, 64}},     /* steps of the source */
+        {"f32[32,640]{1,0}", "f32[32,64]{1,0:T(8,128)}", {0, 5}, {32, 64}},     /* where it begins */
+        {"f32[32,640]{1,0}", "f32[32,64] (32,64):(512,1)", {0, 5}, {32, 64}},   /* steps of the destination */
+        {"f32[100,600]{1,0:T(8,128)}", "f32[90,500]{1,0}", {1, 70}, {90, 500}}, /* several boxes */
+        {"f32[100,600]{1,0:T(8,128)}", "f32[90,500]{1,0}", {3, 70}, {90, 500}},
+        {"f32[100,600]{1,0:T(8,128)}", "f32[90,500]{1,0}", {3, 90}, {90, 500}},
+    };
+    ts_arena *arena = ts_arena_new();
+    const int64_t zero[2] = {0, 0};
+    const ts_dma_end hbm = {.in_hbm = true};
+    ts_dma_machine keeps = {&plain_dma, &hbm2, HBM2_KHZ, ts_dma_prices_new(arena)}, fresh = keeps;
+    ts_dma_cost before = {0};
+    fresh.prices = NULL;
+    for (size_t i = 0; i < 2 * sizeof asked / sizeof asked[0]; i++) {
+        size_t k = i % (sizeof asked / sizeof asked[0]);
+        ts_plan_side src = {.shape = read_shape(NULL, arena, asked[k].src), .begin = asked[k].begin},
+                     dst = {
+                         .shape = read_shape(NULL, arena, asked[k].dst), .begin = zero, .base_bits = 1 << 23};
+        const ts_plan *plan = ts_plan_new(NULL, arena, &src, &dst, 2, asked[k].sizes);
+        ts_dma_cost kept, walked;
+        assert_true(ts_dma_price(NULL, arena, &(ts_dma_price_request){&keeps, plan, hbm, hbm, true}, &kept));
+        assert_true(
+            ts_dma_price(NULL, arena, &(ts_dma_price_request){&fresh, plan, hbm, hbm, true}, &walked));
+        assert_memory_equal(&kept, &walked, sizeof kept);
+        if (k > 0) assert_memory_not_equal(&kept, &before, sizeof kept);
+        before = kept;
+    }
     ts_arena_free(arena);
 }
 
@@ -415,6 +455,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prices_kept_are_the_same),
         cmocka_unit_test(neighbours_of_writes_are_told_apart),
+        cmocka_unit_test(like_questions_are_told_apart),
         cmocka_unit_test(prices_are_kept_by_content),
         cmocka_unit_test(gathers_are_skipped),
         cmocka_unit_test(nothing_beats_a_peak),
