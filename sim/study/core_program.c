@@ -1,8 +1,6 @@
 /* Pricing what the core does because the DMA engine cannot: a shipped program is chosen, run and billed. */
 #include "study/core_program.h"
 
-#include <string.h>
-
 #include "base/number.h"
 #include "core_run.h"
 #include "isa/vreg.h"
@@ -81,10 +79,18 @@ static void set_defines(ts_timed_program *run, const shipped *p, const ts_matric
 
 /* ---- The cost breakdown ---- */
 
+/* What held the core up for longest. */
+static const char *longest_stall(const int64_t *stalls) {
+    int64_t most = 0;
+    const char *text = "bundles";
+    for (int i = 0; i < TS_STALL_SEMAPHORE; i++)
+        if (stalls[i] > most) most = stalls[i], text = ts_stall_get(i)->meaning;
+    return text;
+}
+
 static void break_down(const ts_dma_machine *dma, const ts_plan *plan, const core_measures *m,
                        ts_dma_cost *cost) {
     int64_t waited = m->stalls[TS_STALL_SEMAPHORE] + m->stalls[TS_STALL_DMA_QUEUE];
-    int most = -1;
     *cost = (ts_dma_cost){.cycles = m->cycles, .hbm = m->hbm};
     cost->transfer = (ts_dma_result){.kind = TS_DMA_CORE_PROGRAM,
                                      .completed_cycle = m->cycles,
@@ -94,17 +100,11 @@ static void break_down(const ts_dma_machine *dma, const ts_plan *plan, const cor
                                      .padding_bytes = m->padding_bytes,
                                      .waste_bytes = m->waste_bytes,
                                      .descriptors = m->transfers};
-    for (int i = 0; i < TS_STALL_SEMAPHORE; i++)
-        if (m->stalls[i] > (most < 0 ? 0 : m->stalls[most])) most = i;
-    ts_dma_break_down_program(dma, m->cycles - waited / m->cores,
-                              most < 0 ? "bundles" : ts_stall_get(most)->meaning, cost);
+    ts_dma_break_down_program(dma, m->cycles - waited / m->cores, longest_stall(m->stalls), cost);
 }
 
 static const char *status_of(const ts_machine *machine, ts_dma_kind kind) {
-    for (int i = 0; i < machine->leaf_count; i++)
-        if (strcmp(machine->leaves[i].path, rate_fields[kind]) == 0)
-            return ts_field_status_text(ts_field_leaf_status(&machine->leaves[i]));
-    return ts_field_status_text(TS_STATUS_UNSTATED);
+    return ts_field_status_text(ts_field_leaf_status(ts_machine_leaf(machine, rate_fields[kind])));
 }
 
 static ts_core_program describe(const ts_plan_price_request *r, const shipped *p,

@@ -437,6 +437,8 @@ static const struct {
     {0, "f64[64,64]{1,0}", "f64[64,64]{0,1}", "transpose (dma.rate.transpose"},
     {CONVERT, "f32[64,64]{1,0}", "bf16[64,64]{1,0}", "convert (dma.rate.convert"}, /* not tiled */
     {CONVERT, "f32[64,64]{1,0}", "s16[64,64]{1,0:T(8,128)(2,1)}", "convert (dma.rate.convert"},
+    {CONVERT, "f32[64,64]{1,0}", "bf16[64,64]{0,1:T(8,128)(2,1)}",
+     "convert (dma.rate.convert"}, /* and transposed */
     {RETILE, "f32[64,512]{1,0}", "f32[64,512]{1,0:T(8,128)S(1)}", "retile (dma.rate.retile"}, /* not in HBM */
     {RETILE, "f32[64,512]{1,0:T(8,128)S(1)}", "f32[64,512]{1,0}", "retile (dma.rate.retile"},
     {RETILE, "f32[64,512]{1,0:T(8,128)}", "f32[64,512]{1,0:T(4,128)}", "retile (dma.rate.retile"},
