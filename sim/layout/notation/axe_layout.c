@@ -98,7 +98,6 @@ const ts_layout *ts_axe_layout(ts_error *err, ts_arena *arena, const ts_axe *axe
         !ts_axe_canonical(err, arena, TS_AXE_TVM, axe, &canonical))
         return NULL;
     if (m.axis_count == 0) m.axes[m.axis_count++] = "m";
-    if (ts_axe_size(&canonical, NULL) == 1) canonical.shard_count = 0;
     ts_layout_begin(&m.builder, err, arena, rank, dims);
     add_shards(&m, arena, &canonical, shape);
     return m.builder.failed ? NULL : finish(&m, arena, axe);
