@@ -172,6 +172,7 @@ static void test_calls(void **state) {
         {"broadcast(S[4:1], 3, axis=x)", "S[(4,3):(1,0@x)]"},
         {"to_cute(S[(4,8):(8,1)], (4,8))", "(4,8):(8,1)"},
         {"to_axe(f32[3,5]{1,0:T(2,2)})", "S[(2,2,3,2):(12,2,4,1)] ; shape=(4,6)"},
+        {"to_axe(f32[4,6]{1,0:T(*,8)})", "S[24:1] ; shape=(4,6)"}, /* dims taken together */
         {"linear_index(f32[3,5] S[15:2], (1,1))", "12"},
     };
     CHECK_ROWS(rows);
