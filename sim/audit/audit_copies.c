@@ -1,7 +1,6 @@
 /* The copies that the TPU compiler will put into a module that it has not seen: arguments and results get
  * their default layouts, orders go from results to operands as far as operations let them and from arguments
  * to results behind that, and where the two meet an array is copied. Operations: audit_orders.c. */
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 

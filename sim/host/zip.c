@@ -1,7 +1,6 @@
 /* Zip archives: the directory at the end says where entries lie; zlib unpacks and sums. */
 #include "host/zip.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <string.h>
 #define ZLIB_CONST /* it reads what it may not write */

@@ -1,8 +1,6 @@
 /* Values of a vreg taken apart into words, changed from type to type, and put together again: in rows
  * ("compressed"), so that the rows of several vregs follow each other, or within words ("interleaved"). */
 
-#include "base/number.h"
-
 #include "convert.h"
 
 /* ---- Floats of 8 and 4 bits ---- */

@@ -1,5 +1,4 @@
 /* The operations that are modelled, and those that are not, as a table. */
-#include <string.h>
 
 #include "mosaic/mosaic.h"
 

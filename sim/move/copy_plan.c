@@ -1,8 +1,6 @@
 /* Running a kernel over its loops, with the scratch for elements that change on their way. */
 #include "copy_plan.h"
 
-#include <string.h>
-
 /* Tiles that are made in a scratch together: of two loops around them; the steps of the source are bits. */
 typedef struct {
     ts_kernel_loop groups, tiles;

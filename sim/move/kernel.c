@@ -1,5 +1,4 @@
 /* Choosing a kernel for a box: which loops a tile or a run takes. */
-#include <string.h>
 
 #include "copy_plan.h"
 

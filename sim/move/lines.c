@@ -1,6 +1,5 @@
 /* Lines of a tile from loops of any extent: each loop takes as many digits as the next power of two needs,
  * and what is not in memory is masked. */
-#include <assert.h>
 
 #include "copy_context.h"
 

@@ -1,5 +1,4 @@
 /* Transfers: the checks, and how to move. */
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "copy_context.h"

@@ -1,6 +1,5 @@
 /* The network of a tile, from the digits of its lines. */
 #include <assert.h>
-#include <string.h>
 
 #include "copy_context.h"
 

@@ -1,5 +1,4 @@
 /* What is done of a move, kept so that it can be done again between other addresses. */
-#include <string.h>
 
 #include "copy_plan.h"
 

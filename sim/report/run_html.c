@@ -1,7 +1,6 @@
 /* A run as a page. */
 #include "run_html.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
