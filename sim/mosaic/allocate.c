@@ -7,7 +7,8 @@
 
 #include "code.h"
 
-enum { NEVER = INT32_MAX, NONE = -1, KINDS = 3 };
+enum { NEVER = INT32_MAX, NONE = -1 };
+enum { SREGS, VREGS, VMASKS, FILES }; /* register files */
 
 /* What is known of a virtual register. */
 typedef struct {
@@ -41,7 +42,7 @@ typedef struct {
     int global_count, *globals;
     uint64_t *live_in, *live_out, *used; /* [blocks][words]: globals */
     int words;
-    file files[KINDS];
+    file files[FILES];
     int mask_vreg; /* through which masks are spilled, NONE: they are not */
     LIST_OF(int) free_slots[2];
     LIST_OF(ts_instruction) out;
@@ -49,7 +50,9 @@ typedef struct {
     const file *short_of; /* of it an instruction needs more than there are */
 } allocator;
 
-static int file_of(int kind) { return kind == TS_OPERAND_SREG ? 0 : kind == TS_OPERAND_VREG ? 1 : 2; }
+static int file_of(int kind) {
+    return kind == TS_OPERAND_SREG ? SREGS : kind == TS_OPERAND_VREG ? VREGS : VMASKS;
+}
 static int kind_of(const allocator *a, int v) { return a->code->kinds.items[v]; }
 static file *file_at(allocator *a, int v) { return &a->files[file_of(kind_of(a, v))]; }
 
@@ -182,43 +185,49 @@ static int heavier(const void *x, const void *y) {
     return a->weight > b->weight ? -1 : a->weight < b->weight ? 1 : a->v - b->v;
 }
 
-/* The first register of the kind that no rigid global of these blocks has; NONE: there is none. */
-static int find_register(const allocator *a, int kind, int v, uint64_t *busy, int most) {
+/* Most of a file goes to globals; the rest is for what lives inside a block. */
+static int most_globals(const file *f) { return f->count * 5 / 8; }
+
+/* The registers that rigid globals have in a block: a bit for each of all files. */
+enum { BUSY_WORDS = FILES * TS_REGISTERS_MAX / 64 };
+static uint64_t *busy_in(uint64_t *busy, int block) { return busy + (ptrdiff_t)block * BUSY_WORDS; }
+
+/* The first register of a file that no rigid global has in the blocks of this one; NONE: there is none. */
+static int find_register(const allocator *a, int which, int number, uint64_t *busy) {
     int blocks = a->code->blocks.count;
-    for (int r = 0; r < most; r++) {
+    for (int r = 0; r < most_globals(&a->files[which]); r++) {
         bool free = true;
-        for (int b = 0; b < blocks && free; b++) {
-            free = !is_in_block(a, b, a->states[v].number) ||
-                   !bit(busy + (ptrdiff_t)b * KINDS * (TS_REGISTERS_MAX / 64), kind * TS_REGISTERS_MAX + r);
-        }
+        for (int b = 0; b < blocks && free; b++)
+            free = !is_in_block(a, b, number) || !bit(busy_in(busy, b), which * TS_REGISTERS_MAX + r);
         if (free) return r;
     }
     return NONE;
 }
 
-/* Most of a file goes to globals; the rest is for what lives inside a block. */
-static int most_globals(const file *f) { return f->count * 5 / 8; }
-
-static void allocate_globals(allocator *a) {
-    int blocks = a->code->blocks.count;
+/* By how often they are used where they live, most first. */
+static ranked *rank_globals(const allocator *a) {
     ranked *order = TS_NEW_ARRAY(a->arena, ranked, a->global_count + 1);
-    uint64_t *busy = TS_NEW_ARRAY(a->arena, uint64_t, (size_t)blocks * KINDS * (TS_REGISTERS_MAX / 64));
     for (int i = 0; i < a->global_count; i++) {
         int length = 0;
-        for (int b = 0; b < blocks; b++) length += is_in_block(a, b, i);
+        for (int b = 0; b < a->code->blocks.count; b++) length += is_in_block(a, b, i);
         order[i] = (ranked){a->globals[i], a->states[a->globals[i]].weight / (length + 1)};
     }
     if (a->global_count > 1) qsort(order, (size_t)a->global_count, sizeof *order, heavier);
+    return order;
+}
+
+static void allocate_globals(allocator *a) {
+    int blocks = a->code->blocks.count;
+    const ranked *order = rank_globals(a);
+    uint64_t *busy = TS_NEW_ARRAY(a->arena, uint64_t, (size_t)blocks * BUSY_WORDS);
     for (int i = 0; i < a->global_count; i++) {
         state *s = &a->states[order[i].v];
-        int kind = file_of(kind_of(a, order[i].v));
-        int r = find_register(a, kind, order[i].v, busy, most_globals(&a->files[kind]));
-        s->rigid = r != NONE;
-        s->homed = r == NONE;
-        s->reg = r;
-        for (int b = 0; b < blocks && r != NONE; b++)
-            if (is_in_block(a, b, s->number))
-                set(busy + (ptrdiff_t)b * KINDS * (TS_REGISTERS_MAX / 64), kind * TS_REGISTERS_MAX + r);
+        int which = file_of(kind_of(a, order[i].v));
+        s->reg = find_register(a, which, s->number, busy);
+        s->rigid = s->reg != NONE;
+        s->homed = !s->rigid;
+        for (int b = 0; b < blocks && s->rigid; b++)
+            if (is_in_block(a, b, s->number)) set(busy_in(busy, b), which * TS_REGISTERS_MAX + s->reg);
     }
 }
 
@@ -364,10 +373,17 @@ static void make_resident(allocator *a, int v, const ts_instruction *like) {
 }
 
 static void unpin(allocator *a) {
-    for (int k = 0; k < KINDS; k++) memset(a->files[k].pinned, 0, sizeof a->files[k].pinned);
+    for (int k = 0; k < FILES; k++) memset(a->files[k].pinned, 0, sizeof a->files[k].pinned);
 }
 
-/* One instruction, with what must come before it and behind it. */
+/* Operands whose values are not needed again; the result's register is. */
+static void forget_dead(allocator *a, const int *operands, int count, int result) {
+    for (int k = 0; k < count; k++)
+        if (a->states[operands[k]].next == NEVER && operands[k] != result) forget(a, operands[k]);
+}
+
+/* One instruction, with what must come before it and behind it. Where the result merges with what is in its
+ * register, operands keep theirs until it is written. */
 static void allocate_instruction(allocator *a, ts_instruction *i, const int *next) {
     mosaic_registers p;
     int virtual[MOSAIC_REGISTERS];
@@ -380,10 +396,7 @@ static void allocate_instruction(allocator *a, ts_instruction *i, const int *nex
     for (int k = 0; k < p.count; k++) a->states[virtual[k]].next = next[k];
     for (int k = 0; k < reads; k++) *p.registers[k] = a->states[virtual[k]].reg;
     unpin(a);
-    for (int k = 0; k < reads; k++) {
-        bool dead = a->states[virtual[k]].next == NEVER && virtual[k] != written;
-        if (dead && !p.merges) forget(a, virtual[k]);
-    }
+    if (!p.merges) forget_dead(a, virtual, reads, written);
     if (w) {
         if (w->reg == NONE) take_register(a, written, i);
         w->saved = false;
@@ -392,12 +405,11 @@ static void allocate_instruction(allocator *a, ts_instruction *i, const int *nex
     *PUSH(a->arena, &a->out) = *i;
     if (w && w->homed) save(a, written, i);
     if (w && w->next == NEVER && !w->rigid) forget(a, written);
-    for (int k = 0; k < reads && p.merges; k++)
-        if (a->states[virtual[k]].next == NEVER && virtual[k] != written) forget(a, virtual[k]);
+    if (p.merges) forget_dead(a, virtual, reads, written);
 }
 
 static void open_block(allocator *a, int b) {
-    for (int k = 0; k < KINDS; k++) {
+    for (int k = 0; k < FILES; k++) {
         file *f = &a->files[k];
         for (int r = 0; r < f->count; r++) f->owner[r] = NONE;
         memset(f->taken, 0, sizeof f->taken);
@@ -411,7 +423,7 @@ static void open_block(allocator *a, int b) {
 }
 
 static bool refuse(ts_error *err, const allocator *a, const ts_instruction *i) {
-    static const char *const names[KINDS] = {"sregs", "vregs", "vmasks"};
+    static const char *const names[FILES] = {"sregs", "vregs", "vmasks"};
     return ts_instruction_error(err, TS_ERROR_INPUT, i, "this needs more %s at once than the machine has",
                                 names[a->short_of - a->files]);
 }
@@ -446,10 +458,10 @@ bool mosaic_allocate(ts_error *err, mosaic_code *code, const ts_core_config *cor
         a->states[v] = (state){.block = NONE, .reg = NONE, .slot = NONE, .next = NEVER};
         masks += code->kinds.items[v] == TS_OPERAND_VMASK;
     }
-    a->files[0].count = core->limits.sregs;
-    a->files[2].count = core->limits.vmasks;
+    a->files[SREGS].count = core->limits.sregs;
+    a->files[VMASKS].count = core->limits.vmasks;
     a->mask_vreg = masks > core->limits.vmasks ? core->limits.vregs - 1 : NONE;
-    a->files[1].count = core->limits.vregs - (a->mask_vreg != NONE);
+    a->files[VREGS].count = core->limits.vregs - (a->mask_vreg != NONE);
     survey(a);
     find_liveness(a);
     allocate_globals(a);
