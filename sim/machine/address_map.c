@@ -23,7 +23,6 @@ static const struct {
     {"mop4clxor", "off ch st co:2 pc sid bg ba co ro; pc.sid.bg.ba ^= co"},
     {"rorabgbachco", "off co ch st pc ba bg sid ro"},
 };
-const char *const ts_address_map_names[] = {"A", "B", "H", "robaracoch", "mop4clxor", "rorabgbachco", NULL};
 
 typedef struct {
     ts_cursor cursor;
@@ -100,11 +99,8 @@ static bool place_field(ts_error *err, parser *p) {
     return true;
 }
 
-static bool place_fields(ts_error *err, parser *p) {
-    while (!ts_cursor_at_end(&p->cursor) && ts_cursor_peek(&p->cursor) != ';') {
-        if (!place_field(err, p)) return false;
-        skip_separators(p);
-    }
+/* Has every bit of a field its address bit, the burst's lowest? */
+static bool check_places(ts_error *err, const parser *p) {
     for (int f = 0; f < FIELD_COUNT; f++) {
         if (p->given[f] < p->width[f]) {
             return ts_error_at(err, TS_ERROR_INPUT, p->cursor.source, p->cursor.at,
@@ -125,6 +121,14 @@ static bool place_fields(ts_error *err, parser *p) {
         }
     }
     return true;
+}
+
+static bool place_fields(ts_error *err, parser *p) {
+    while (!ts_cursor_at_end(&p->cursor) && ts_cursor_peek(&p->cursor) != ';') {
+        if (!place_field(err, p)) return false;
+        skip_separators(p);
+    }
+    return check_places(err, p);
 }
 
 /* The address bits of a hash's target: fields joined by dots. */

@@ -16,7 +16,7 @@
  * stack, bg the bank group, ba the bank, sid the stack id, ro the row. A field without a width takes all bits
  * that are left of it, repeated fields take successive bits; blanks, commas and bars separate. A hash XORs
  * the named bits, as they stood before any hash, into its target; `fold` is every address bit above the
- * target's highest, in groups of the target's width. Or a name: ts_address_map_names.
+ * target's highest, in groups of the target's width. Or a name: A, B, H, robaracoch, mop4clxor, rorabgbachco.
  *
  * The map is linear over GF(2), and a bijection: checked when it is made. Bits above the last field go to the
  * row. Stacks that are no power of two take turns: what is above st in an address is divided by their number.
@@ -45,8 +45,6 @@ struct ts_address_map {
     uint64_t turns;               /* stacks that are no power of two; 0 */
     uint64_t table[TS_ADDRESS_TABLES][256];
 };
-
-extern const char *const ts_address_map_names[]; /* ends in NULL */
 
 /* `what` names the text in errors ("--map", a path). */
 ts_address_map *ts_address_map_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config,
