@@ -337,6 +337,19 @@ static bool strides_keep_apart(const ts_layout *layout) {
     return true;
 }
 
+/* A row for each point of each element, sorted: the coordinates, and behind them the element's number. */
+static int64_t *list_points(ts_arena *arena, const ts_layout *layout, int64_t count, int64_t replicas) {
+    int n = layout->axis_count, width = n + 1;
+    int64_t *points = TS_NEW_ARRAY(arena, int64_t, count * replicas * width), index[TS_LAYOUT_MAX_DIMS];
+    for (int64_t i = 0; i < count * replicas; i++) {
+        ts_index_unflatten(layout->rank, layout->dims, i / replicas, index);
+        ts_layout_forward_replica(layout, index, i % replicas, points + i * width);
+        points[i * width + n] = i / replicas;
+    }
+    ts_sort_rows(points, count * replicas, width);
+    return points;
+}
+
 bool ts_layout_injective(ts_error *err, ts_arena *arena, const ts_layout *layout, int64_t limit,
                          ts_layout_injectivity *out) {
     int64_t count = ts_layout_element_count(layout), replicas = ts_layout_replica_total(layout);
@@ -348,13 +361,7 @@ bool ts_layout_injective(ts_error *err, ts_arena *arena, const ts_layout *layout
                             (long long)limit);
     }
     int n = layout->axis_count, width = n + 1;
-    int64_t *points = TS_NEW_ARRAY(arena, int64_t, count * replicas * width), index[TS_LAYOUT_MAX_DIMS];
-    for (int64_t i = 0; i < count * replicas; i++) {
-        ts_index_unflatten(layout->rank, layout->dims, i / replicas, index);
-        ts_layout_forward_replica(layout, index, i % replicas, points + i * width);
-        points[i * width + n] = i / replicas;
-    }
-    ts_sort_rows(points, count * replicas, width);
+    const int64_t *points = list_points(arena, layout, count, replicas);
     for (int64_t i = 1; i < count * replicas && out->injective; i++) {
         const int64_t *here = points + i * width, *last = here - width;
         if (memcmp(here, last, (size_t)n * sizeof *here) != 0 || here[n] == last[n]) continue;
