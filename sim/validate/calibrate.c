@@ -19,8 +19,8 @@ typedef struct {
     const ts_calibrate_request *request;
     ts_fitted_field *fields;
     int row_count;
-    int count; /* of fields in use */
-    double scale[TS_CALIBRATE_MAX_FIELDS];
+    int count;                             /* of fields in use */
+    double scale[TS_CALIBRATE_MAX_FIELDS]; /* of each the logarithm of what it is by what it was */
     double *residual, *moved[TS_CALIBRATE_MAX_FIELDS]; /* by row; a column for each field */
     bool *used;
 } fit;
@@ -36,6 +36,10 @@ static int64_t clamp(const ts_fitted_field *f, double value) {
 
 static int64_t value_of(const fit *f, int i) {
     return clamp(&f->fields[i], (double)f->fields[i].before * exp(f->scale[i]));
+}
+
+static double scale_of(const ts_fitted_field *field, int64_t value) {
+    return log((double)value / (double)field->before);
 }
 
 static const ts_machine *machine_of(ts_error *err, const fit *f) {
@@ -127,7 +131,7 @@ static int64_t neighbour(const ts_fitted_field *field, double value, bool up) {
 /* How the rows move with a field, by a step up or down. */
 static bool take_step(ts_error *err, fit *f, int j, bool up, int rows) {
     double before = f->scale[j], value = (double)value_of(f, j), *moved = f->moved[j];
-    f->scale[j] = log((double)neighbour(&f->fields[j], value, up) / (double)f->fields[j].before);
+    f->scale[j] = scale_of(&f->fields[j], neighbour(&f->fields[j], value, up));
     double step = log((double)value_of(f, j) / value);
     bool good = look(err, f, moved);
     f->scale[j] = before;
@@ -290,18 +294,22 @@ static void solve(const fit *f, double damping, double *step) {
     }
 }
 
+/* To the nearest values that the fields can hold. */
+static void go_down(fit *f, double damping) {
+    double step[TS_CALIBRATE_MAX_FIELDS];
+    solve(f, damping, step);
+    for (int j = 0; j < f->count; j++) {
+        f->scale[j] += fmin(fmax(step[j], -1), 1);
+        f->scale[j] = scale_of(&f->fields[j], value_of(f, j));
+    }
+}
+
 static bool descend(ts_error *err, fit *f, int rows) {
     double damping = FIRST_DAMPING, *trial = TS_NEW_ARRAY(f->arena, double, f->row_count);
     for (int round = 0; round < ITERATIONS; round++) {
-        double step[TS_CALIBRATE_MAX_FIELDS], before[TS_CALIBRATE_MAX_FIELDS],
-            sum = product_of(f, f->residual, f->residual);
-        solve(f, damping, step);
-        for (int j = 0; j < f->count; j++) {
-            before[j] = f->scale[j];
-            f->scale[j] += fmin(fmax(step[j], -1), 1);
-            f->scale[j] = log((double)value_of(f, j) / (double)f->fields[j].before);
-        }
-        double now;
+        double before[TS_CALIBRATE_MAX_FIELDS], now, sum = product_of(f, f->residual, f->residual);
+        memcpy(before, f->scale, sizeof before);
+        go_down(f, damping);
         if (!try_out(err, f, trial, &now)) return false;
         if (now < sum) {
             memcpy(f->residual, trial, (size_t)f->row_count * sizeof *trial);
@@ -356,6 +364,19 @@ static bool find_fields(ts_error *err, fit *f, ts_calibration *c) {
     return true;
 }
 
+static bool fit_fields(ts_error *err, fit *f, int rows, bool asked) {
+    return scan(err, f) && look_around(err, f, rows) && go_back(err, f, rows) &&
+           choose(err, f, rows, asked) && descend(err, f, rows);
+}
+
+static void note_values(const fit *f, ts_calibration *c) {
+    for (int j = 0; j < f->count; j++) {
+        ts_fitted_field *field = &c->fields[j];
+        field->after = value_of(f, j);
+        field->at_bound = field->after == clamp(field, -HUGE_VAL) || field->after == clamp(field, HUGE_VAL);
+    }
+}
+
 bool ts_calibrate(ts_error *err, ts_arena *arena, const ts_calibrate_request *request, ts_calibration *c) {
     *c = (ts_calibration){.before = ts_machine_load_with(err, arena, request->machine, request->sets_from,
                                                          request->sets, request->set_count)};
@@ -371,15 +392,8 @@ bool ts_calibrate(ts_error *err, ts_arena *arena, const ts_calibrate_request *re
     c->rows = use_rows(&f, &c->first);
     if (c->rows == 0) return refuse_rows(err, arena, &c->first);
     if (!find_residual(err, &f, &c->first, f.residual)) return false;
-    if (!scan(err, &f)) return false;
-    if (!look_around(err, &f, c->rows) || !go_back(err, &f, c->rows)) return false;
-    if (!choose(err, &f, c->rows, request->fields != NULL)) return false;
-    if (!descend(err, &f, c->rows)) return false;
-    for (int j = 0; j < f.count; j++) {
-        ts_fitted_field *field = &c->fields[j];
-        field->after = value_of(&f, j);
-        field->at_bound = field->after == clamp(field, -HUGE_VAL) || field->after == clamp(field, HUGE_VAL);
-    }
+    if (!fit_fields(err, &f, c->rows, request->fields != NULL)) return false;
+    note_values(&f, c);
     c->after = machine_of(err, &f);
     return c->after != NULL && validate(err, arena, request, c->after, &c->last);
 }

@@ -266,6 +266,11 @@ static int64_t count_disorder(const ts_validation *v, const ts_work_group *group
     return pairs;
 }
 
+/* 100 of a row that is not modelled. */
+static double percent_off(const ts_validated_row *r, double us) {
+    return r->reason != NULL ? 100 : fabs(ts_validated_error(us, r->work.measured_us));
+}
+
 static bool summarise_group(ts_arena *arena, const ts_validation *v, const ts_work_group *group,
                             ts_validated_group *out) {
     double *model = TS_NEW_ARRAY(arena, double, v->row_count + 1),
@@ -275,11 +280,8 @@ static bool summarise_group(ts_arena *arena, const ts_validation *v, const ts_wo
     for (int i = 0; i < v->row_count; i++) {
         const ts_validated_row *r = &v->rows[i];
         if (r->work.group != group || r->is_left_out) continue;
-        double error =
-            r->reason != NULL ? 100 : fabs(ts_validated_error(r->simulated_us, r->work.measured_us));
-        model[out->rows] = error;
-        roofline[out->rows++] =
-            r->reason != NULL ? 100 : fabs(ts_validated_error(r->roofline_us, r->work.measured_us));
+        double error = model[out->rows] = percent_off(r, r->simulated_us);
+        roofline[out->rows++] = percent_off(r, r->roofline_us);
         out->modelled += r->reason == NULL;
         if (r->reason == NULL && error > worst) {
             worst = error;
