@@ -60,6 +60,14 @@ static void advise_layout(const ts_audit_class *class, const ts_audit_shape *sha
     finding->layout = best->folds ? NULL : layout_of(best->text);
 }
 
+/* Of all buffers of a class, each read once. */
+static double saved_microseconds(finder *f, const ts_audit_class *class, const ts_audit_shape *shape,
+                                 int64_t saved_bytes) {
+    int64_t left = shape->padded_bytes - saved_bytes / class->count;
+    return (double)class->count * (read_microseconds(f, shape->memory_space, shape->padded_bytes) -
+                                   read_microseconds(f, shape->memory_space, left));
+}
+
 /* Padding of one shape: another order of dims, or a fold, that wastes less. */
 static void look_at_class(finder *f, int index) {
     const ts_audit_class *class = &f->r->classes[index];
@@ -81,10 +89,7 @@ static void look_at_class(finder *f, int index) {
         advise_width(class, shape, &fix, finding);
     else
         advise_layout(class, shape, best, &fix, finding);
-    int64_t left = shape->padded_bytes - finding->bytes_saved / class->count;
-    finding->microseconds_saved =
-        (double)class->count * (read_microseconds(f, shape->memory_space, shape->padded_bytes) -
-                                read_microseconds(f, shape->memory_space, left));
+    finding->microseconds_saved = saved_microseconds(f, class, shape, finding->bytes_saved);
     finding->what = what.bytes;
     finding->fix = fix.bytes;
 }

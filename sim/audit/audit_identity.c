@@ -36,12 +36,9 @@ static bool find_common(const ts_layout *const sides[2], common_dims *common) {
     return common->count > 0;
 }
 
-/* The same map of the indices of the runs: they are split into the layout's dims first. */
-static const ts_layout *of_common(ts_arena *arena, const ts_layout *layout, const common_dims *common,
-                                  int side) {
-    ts_layout *out = TS_NEW(arena, ts_layout);
-    int splits = layout->rank - common->count, made = 0;
-    ts_stage *stages = TS_NEW_ARRAY(arena, ts_stage, splits + layout->stage_count + 1);
+/* Runs into the layout's dims; how many stages that takes. */
+static int split_runs(const ts_layout *layout, const common_dims *common, int side, ts_stage *stages) {
+    int made = 0;
     for (int group = 0, dim = 0; group < common->count; group++) {
         int64_t left = common->extents[group];
         for (; dim + 1 < common->ends[side][group]; dim++) {
@@ -55,6 +52,16 @@ static const ts_layout *of_common(ts_arena *arena, const ts_layout *layout, cons
         }
         dim++;
     }
+    return made;
+}
+
+/* The same map of the indices of the runs. */
+static const ts_layout *of_common(ts_arena *arena, const ts_layout *layout, const common_dims *common,
+                                  int side) {
+    ts_layout *out = TS_NEW(arena, ts_layout);
+    int splits = layout->rank - common->count;
+    ts_stage *stages = TS_NEW_ARRAY(arena, ts_stage, splits + layout->stage_count + 1);
+    int made = split_runs(layout, common, side, stages);
     for (int i = 0; i < layout->stage_count; i++) stages[made++] = layout->stages[i];
     *out = *layout;
     out->rank = common->count;

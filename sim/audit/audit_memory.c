@@ -132,9 +132,20 @@ static const char *find_part(ts_span text, const char *label) {
     return NULL;
 }
 
+/* "Used 20.00G of 15.48G hbm.", "program HBM usage: 3.51G / 15.75G": what follows the first size. False: there is no limit. */
+static bool read_limit(ts_audit *a, ts_span rest, char word[AUDIT_SIZE], int64_t *bytes) {
+    const char *of = ts_hlo_begins(rest, " of ")  ? rest.text + 4
+                     : ts_hlo_begins(rest, " / ") ? rest.text + 3
+                                                  : NULL;
+    if (of) of = audit_read_size(from(rest, of), word, bytes);
+    int space = of ? space_named(from(rest, of)) : AUDIT_NONE;
+    if (space != AUDIT_NONE) a->heading_space = space;
+    return of != NULL;
+}
+
 static bool read_figure(ts_audit *a, int64_t line, ts_span text, size_t which) {
-    char word[AUDIT_SIZE];
-    int64_t bytes;
+    char word[AUDIT_SIZE], limit[AUDIT_SIZE];
+    int64_t bytes, most;
     const char *label = figures[which].label, *behind;
     const char *at = figures[which].first ? find_part(text, label) : find(text, label);
     if (!at) return false;
@@ -145,18 +156,9 @@ static bool read_figure(ts_audit *a, int64_t line, ts_span text, size_t which) {
         a->heading_space = space;
     }
     if (!(behind = audit_read_size(from(text, at), word, &bytes))) return false;
-    /* "Used 20.00G of 15.48G hbm.", "program HBM usage: 3.51G / 15.75G" */
-    char limit[AUDIT_SIZE];
-    int64_t most;
-    ts_span rest = from(text, behind);
-    const char *of = ts_hlo_begins(rest, " of ")  ? behind + 4
-                     : ts_hlo_begins(rest, " / ") ? behind + 3
-                                                  : NULL;
-    if (of) of = audit_read_size(from(text, of), limit, &most);
-    int space = of ? space_named(from(text, of)) : AUDIT_NONE;
-    if (space != AUDIT_NONE) a->heading_space = space;
+    bool limited = read_limit(a, from(text, behind), limit, &most);
     add_figure(a, line, figures[which].name, word, bytes);
-    if (of) add_figure(a, line, "capacity", limit, most);
+    if (limited) add_figure(a, line, "capacity", limit, most);
     return true;
 }
 
@@ -253,6 +255,25 @@ static void name_kind(ts_audit_allocation *made, ts_span rest) {
     name_it(made->name, shape && rest.length == 0 ? (ts_span){"output", 6} : rest);
 }
 
+static int32_t find_allocation(const ts_audit *a, int32_t index) {
+    for (int i = a->allocation_count - 1; i >= 0; i--)
+        if (a->allocations[i].index == index) return i;
+    return AUDIT_NONE;
+}
+
+/* ", color 1, parameter 0, shape |f32[8]|": what follows the size. */
+static void read_rest(ts_audit *a, int64_t line, ts_span rest, ts_audit_allocation *made) {
+    const char *text_end = rest.text + rest.length, *close = NULL;
+    const char *color = find(rest, ", color "); /* the memory's number, where it is not 0 */
+    char *end;
+    made->space = color ? (int)strtol(color, &end, 10) : 0;
+    if (color) rest = from(rest, end);
+    name_kind(made, rest);
+    const char *bar = memchr(rest.text, '|', rest.length);
+    if (bar) close = memchr(bar + 1, '|', (size_t)(text_end - bar - 1));
+    if (close) made->shape = audit_intern(a, line, (ts_span){bar + 1, (size_t)(close - bar - 1)});
+}
+
 /* allocation 5: size 8.00MiB, parameter 0, shape |f32[1024,2048]| at ShapeIndex {}: */
 static bool read_allocation(ts_audit *a, int64_t line, ts_span text) {
     char word[AUDIT_SIZE], *end;
@@ -263,22 +284,13 @@ static bool read_allocation(ts_audit *a, int64_t line, ts_span text) {
     const char *behind = audit_read_size(from(text, size), word, &bytes);
     long index = strtol(number, &end, 10);
     if (!behind || end + 7 != size) return false;
-    a->allocation = AUDIT_NONE;
-    for (int i = a->allocation_count - 1; i >= 0 && a->allocation == AUDIT_NONE; i--)
-        if (a->allocations[i].index == (int32_t)index) a->allocation = i; /* listed before */
-    if (a->allocation != AUDIT_NONE) return true;
+    a->allocation = find_allocation(a, (int32_t)index);
+    if (a->allocation != AUDIT_NONE) return true; /* listed before */
     ts_audit_allocation *made = new_allocation(a, line, word, bytes);
     if (!made) return true;
     made->index = (int32_t)index;
     a->allocation = a->allocation_count - 1;
-    ts_span rest = from(text, behind);
-    const char *color = find(rest, ", color "); /* the memory's number, where it is not 0 */
-    made->space = color ? (int)strtol(color, &end, 10) : 0;
-    if (color) rest = from(rest, end);
-    name_kind(made, rest);
-    const char *bar = memchr(rest.text, '|', rest.length), *close = NULL;
-    if (bar) close = memchr(bar + 1, '|', (size_t)(text.text + text.length - bar - 1));
-    if (close) made->shape = audit_intern(a, line, (ts_span){bar + 1, (size_t)(close - bar - 1)});
+    read_rest(a, line, from(text, behind), made);
     return true;
 }
 

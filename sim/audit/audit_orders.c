@@ -286,6 +286,16 @@ static bool keeps_dims(ts_hlo_opcode opcode) {
 
 static bool is_narrow(ts_dtype dtype) { return ts_dtype_get(dtype)->value_bits <= 4; }
 
+/* False: a dim of the operand is none of the result's. */
+static bool back_through_broadcast(const audit_operation *op, int operand_rank, int rank,
+                                   const audit_order *result, audit_order *out) {
+    int count = 0;
+    for (int i = 0; i < rank; i++)
+        for (int k = 0; k < operand_rank; k++)
+            if (op->permutation[k] == result->at[i]) out->at[count++] = (int8_t)k;
+    return count == operand_rank;
+}
+
 bool audit_order_back(const audit_orders *o, const audit_operation *op, const audit_array *operand,
                       const audit_array *made, const audit_order *result, audit_order *out) {
     const audit_array *arrays[2] = {operand, made};
@@ -296,13 +306,8 @@ bool audit_order_back(const audit_orders *o, const audit_operation *op, const au
      * types. */
     if (op->opcode == TS_HLO_OP_CONVERT)
         return !(op->of_argument && op->is_result) || is_narrow(operand->dtype);
-    if (op->opcode == TS_HLO_OP_BROADCAST) {
-        int count = 0;
-        for (int i = 0; i < made->rank; i++)
-            for (int k = 0; k < operand->rank; k++)
-                if (op->permutation[k] == result->at[i]) out->at[count++] = (int8_t)k;
-        return count == operand->rank;
-    }
+    if (op->opcode == TS_HLO_OP_BROADCAST)
+        return back_through_broadcast(op, operand->rank, made->rank, result, out);
     if (op->opcode == TS_HLO_OP_TRANSPOSE) {
         for (int i = 0; i < made->rank; i++) out->at[i] = op->permutation[result->at[i]];
         return true;
