@@ -141,6 +141,12 @@ static bool prepare(const ts_layout *layout, const tiling *t, int64_t elements, 
     return *slices <= MAX_SLICES && g->rows * *slices <= MAX_ROWS;
 }
 
+static ts_text *new_lines(ts_arena *arena, int64_t count) {
+    ts_text *lines = TS_NEW_ARRAY(arena, ts_text, count);
+    for (int64_t i = 0; i < count; i++) lines[i] = ts_text_begin(arena);
+    return lines;
+}
+
 bool ts_report_picture(ts_arena *arena, const ts_shape *shape, ts_text *out) {
     const ts_layout *layout = shape->layout;
     if (layout->axis_count != 1 || ts_layout_element_count(layout) == 0) return false;
@@ -153,9 +159,7 @@ bool ts_report_picture(ts_arena *arena, const ts_shape *shape, ts_text *out) {
     tiling_find(arena, shape, &t);
     if (!prepare(layout, &t, elements, &g, &slices)) return false;
     int64_t room = slices * (2 * g.rows + 3) + 2;
-    ts_text *left = TS_NEW_ARRAY(arena, ts_text, room), *right = TS_NEW_ARRAY(arena, ts_text, elements + 1);
-    for (int64_t i = 0; i < room; i++) left[i] = ts_text_begin(arena);
-    for (int64_t i = 0; i <= elements; i++) right[i] = ts_text_begin(arena);
+    ts_text *left = new_lines(arena, room), *right = new_lines(arena, elements + 1);
     int count = 0;
     ts_text_add(&left[count++], "offset of each element ('.' is padding)");
     do {
