@@ -63,6 +63,8 @@ bool ts_field_read(ts_error *err, ts_arena *arena, const ts_field_table *table, 
 
 /* The figure as a file would have it. */
 void ts_field_print(ts_text *out, const ts_field *field, const void *at);
+/* A number that the figure may have, such as a bound. */
+void ts_field_print_value(ts_text *out, const ts_field *field, int64_t value);
 /* The same in the unit that it was given in: a time in ns stays one beside another clock. */
 void ts_field_print_given(ts_text *out, const ts_field_leaf *leaf);
 /* Figures as the file that has them: with the comments of their files and in their units, or values alone. */

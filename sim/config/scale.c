@@ -12,11 +12,9 @@ bool ts_field_scaled(const ts_field_leaf *leaf, ts_field_scaling scaling, ts_tex
     bool doubles = scaling == TS_FIELD_DOUBLED;
     const ts_field *field = leaf->field;
     int64_t value = is_number(field->kind) ? ts_field_value(field, leaf->at) : 0, moved = value / 2;
-    int32_t narrow;
     if (value <= 0 || (doubles ? !ts_mul(value, 2, &moved) : value % 2 != 0)) return false;
-    if (field->bytes == sizeof narrow && moved > INT32_MAX) return false;
-    narrow = (int32_t)moved;
+    if (field->bytes == sizeof(int32_t) && moved > INT32_MAX) return false;
     ts_text_add(out, "%s=", leaf->path);
-    ts_field_print(out, field, field->bytes == sizeof narrow ? (const void *)&narrow : &moved);
+    ts_field_print_value(out, field, moved);
     return true;
 }

@@ -153,6 +153,13 @@ int64_t ts_field_value(const ts_field *field, const void *at) {
     return field->bytes == sizeof narrow ? narrow : wide;
 }
 
+void ts_field_print_value(ts_text *out, const ts_field *field, int64_t value) {
+    if (kinds[field->kind].units && field->kind != TS_FIELD_INTEGER)
+        print_quantity(out, field->kind, value);
+    else
+        ts_text_add(out, "%" PRId64, value);
+}
+
 void ts_field_print(ts_text *out, const ts_field *field, const void *at) {
     if (field->kind == TS_FIELD_TEXT) {
         const char *text;
@@ -169,10 +176,8 @@ void ts_field_print(ts_text *out, const ts_field *field, const void *at) {
         ts_text_add(out, "%s", field->choices[value]);
     else if (field->kind == TS_FIELD_BOOL)
         ts_text_add(out, "%s", bool_words[value]);
-    else if (field->kind == TS_FIELD_INTEGER)
-        ts_text_add(out, "%" PRId64, value);
     else
-        print_quantity(out, field->kind, value);
+        ts_field_print_value(out, field, value);
 }
 
 void ts_field_print_given(ts_text *out, const ts_field_leaf *leaf) {
@@ -187,22 +192,15 @@ void ts_field_print_given(ts_text *out, const ts_field_leaf *leaf) {
     ts_text_add(out, "%.*s %s", number, text, behind);
 }
 
-static void print_bound(ts_text *out, const ts_field *field, int64_t value) {
-    if (kinds[field->kind].units && field->kind != TS_FIELD_INTEGER)
-        print_quantity(out, field->kind, value);
-    else
-        ts_text_add(out, "%" PRId64, value);
-}
-
 void ts_field_range(ts_text *out, const ts_field *field) {
     if (field->kind == TS_FIELD_CHOICE) {
         int count = 0;
         while (field->choices[count]) count++;
         ts_text_add_choices(out, field->choices, count);
     } else if (kinds[field->kind].units || field->kind == TS_FIELD_GROUP) {
-        print_bound(out, field, field->min);
+        ts_field_print_value(out, field, field->min);
         ts_text_add(out, " to ");
-        print_bound(out, field, field->max);
+        ts_field_print_value(out, field, field->max);
         ts_text_add(out, "%s", field->power_of_two ? ", a power of two" : "");
     }
 }

@@ -252,7 +252,7 @@ static bool write_long_name(ts_error *err, ts_arena *arena, const char *name, co
         if (!machine) return false;
         int64_t khz = (int64_t)((double)machine->hbm.clock_khz * factor + 0.5);
         ts_text_add(&text, "hbm.clock=");
-        ts_field_print(&text, ts_machine_leaf(machine, "hbm.clock")->field, &khz);
+        ts_field_print_value(&text, ts_machine_leaf(machine, "hbm.clock")->field, khz);
     }
     if (text.length > 0) *override = (ts_source){override->name, text.bytes, text.length};
     return true;

@@ -7,10 +7,8 @@
 #include "report/validation.h"
 
 static const char *print_value(ts_text *text, const ts_fitted_field *f, int64_t value) {
-    int32_t narrow = (int32_t)value;
     ts_text_clear(text);
-    ts_field_print(text, f->field,
-                   f->field->bytes == sizeof narrow ? (const void *)&narrow : (const void *)&value);
+    ts_field_print_value(text, f->field, value);
     return text->bytes;
 }
 

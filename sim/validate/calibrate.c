@@ -47,15 +47,9 @@ static const ts_machine *machine_of(ts_error *err, const fit *f) {
     const char **sets = TS_NEW_ARRAY(f->arena, const char *, set_count + f->count);
     for (int i = 0; i < set_count; i++) sets[i] = f->request->sets[i];
     for (int i = 0; i < f->count; i++) {
-        int64_t value = value_of(f, i);
         ts_text text = ts_text_begin(f->arena);
         ts_text_add(&text, "%s=", f->fields[i].path);
-        if (f->fields[i].field->bytes == sizeof(int32_t)) {
-            int32_t narrow = (int32_t)value;
-            ts_field_print(&text, f->fields[i].field, &narrow);
-        } else {
-            ts_field_print(&text, f->fields[i].field, &value);
-        }
+        ts_field_print_value(&text, f->fields[i].field, value_of(f, i));
         sets[set_count + i] = text.bytes;
     }
     return ts_machine_load_with(err, f->arena, f->request->machine, "--fit", sets, set_count + f->count);
