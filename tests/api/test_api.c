@@ -842,6 +842,26 @@ static void masks_that_are_missing(void **state) {
     ts_builder_add_masked(b, -1, "vadd.f32", 3, v0, v0, v0);
     assert_null(ts_builder_end(b));
     failed(TS_ERROR_INPUT, "there is no vmask -1");
+    b = ts_builder_new(err, arena, machine(), "p");
+    v0 = ts_builder_vreg(b, 0);
+    ts_builder_add_masked(b, 0, "vadd.f32", 3, v0, v0, v0);
+    assert_non_null(strstr(ts_program_text(arena, ts_builder_end(b)), "vadd.f32 v0, v0, v0 if m0"));
+}
+
+static void transfers_to_other_devices(void **state) {
+    static const char shape[] = "f32[8,128]{1,0:T(8,128)}";
+    ts_builder *b = ts_builder_new(err, arena, machine(), "p");
+    const ts_builder_index at[2] = {{0, 0, 0}};
+    const int64_t sizes[] = {8, 128};
+    ts_builder_box x = {ts_builder_tensor(b, "x", "hbm", shape, "in", "zeros"), at, sizes},
+                   y = {ts_builder_tensor(b, "y", "hbm", shape, "out", NULL), at, sizes};
+    int sent = ts_builder_semaphores(b, "s", 2);
+    ts_value transfer = ts_builder_transfer(b, &y, &x, ts_builder_semaphore(b, sent));
+    ts_builder_to_device(b, transfer, ts_builder_semaphore(b, sent + 1), (ts_builder_index){3, 0, 0});
+    ts_builder_add(b, "dma", 1, transfer);
+    const ts_program *program = ts_builder_end(b);
+    assert_non_null(program);
+    assert_non_null(strstr(ts_program_text(arena, program), "s[0], s[1] device=3"));
 }
 
 static void texts_that_a_builder_misses(void **state) {
@@ -1077,6 +1097,7 @@ int main(void) {
         TEST(texts_that_a_builder_misses),
         TEST(counts_below_0),
         TEST(masks_that_are_missing),
+        TEST(transfers_to_other_devices),
         TEST(names_that_are_missing),
         TEST(builders_end_once),
         TEST(builder_parts),
