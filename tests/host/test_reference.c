@@ -652,6 +652,20 @@ static void long_chains(void **state) {
     }
 }
 
+/* Names in keywords count as those in operands. */
+static void names_in_keywords_are_used(void **state) {
+    static const char *const rows[] = {"sum(x, axis=z)", "1 + sum(x, axis=0, keepdims=z)"};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_source source = {"test", rows[i], strlen(rows[i])};
+        const ts_reference *read = ts_reference_parse(NULL, arena, &source, 0, source.length);
+        assert_non_null(read);
+        assert_true(ts_reference_uses(read, "x") && ts_reference_uses(read, "z"));
+        assert_false(ts_reference_uses(read, "y"));
+        ts_arena_free(arena);
+    }
+}
+
 /* The first that is unknown is the one that is told of, at either end of a chain. Column 0: all are known, and types are
  * no names. */
 static void unknown_names_in_chains(void **state) {
@@ -977,6 +991,7 @@ int main(void) {
         cmocka_unit_test(deep_nesting_is_refused),
         cmocka_unit_test(a_part_of_a_text),
         cmocka_unit_test(long_chains),
+        cmocka_unit_test(names_in_keywords_are_used),
         cmocka_unit_test(unknown_names_in_chains),
         cmocka_unit_test(distance_rows),
         cmocka_unit_test(cast_equals_conversion),
