@@ -855,6 +855,7 @@ static void transfers_to_other_devices(void **state) {
     const int64_t sizes[] = {8, 128};
     ts_builder_box x = {ts_builder_tensor(b, "x", "hbm", shape, "in", "zeros"), at, sizes},
                    y = {ts_builder_tensor(b, "y", "hbm", shape, "out", NULL), at, sizes};
+    assert_int_equal(ts_builder_tensor(b, "z", "vmem", shape, "scratch", "none"), 2);
     int sent = ts_builder_semaphores(b, "s", 2);
     ts_value transfer = ts_builder_transfer(b, &y, &x, ts_builder_semaphore(b, sent));
     ts_builder_to_device(b, transfer, ts_builder_semaphore(b, sent + 1), (ts_builder_index){3, 0, 0});
