@@ -115,10 +115,9 @@ static ts_operand_kind kind_written(ts_opcode opcode) {
 /* A number where a register must be is put into one; others stay as the instruction takes them. */
 static ts_operand fit(lowering *l, const ts_operand_class *class, ts_operand o) {
     if (!is_number(o) || class->accepts >> o.kind & 1) return o;
-    if (o.kind == TS_OPERAND_F32 && class->accepts >> TS_OPERAND_INTEGER & 1)
-        return ts_integer((int32_t)o.as.f32_bits);
-    if (o.kind == TS_OPERAND_INTEGER && class->accepts >> TS_OPERAND_F32 & 1 && !class->packed)
-        return splat_bits((uint32_t)o.as.integer);
+    /* Where numbers are of the other kind, its bits are one. */
+    if (class->accepts >> TS_OPERAND_INTEGER & 1) return ts_integer((int32_t)o.as.f32_bits);
+    if (class->accepts >> TS_OPERAND_F32 & 1 && !class->packed) return splat_bits((uint32_t)o.as.integer);
     return class->accepts >> TS_OPERAND_VMASK & 1  ? in_vmask(l, o)
            : class->accepts >> TS_OPERAND_VREG & 1 ? in_vreg(l, o)
                                                    : in_sreg(l, o);
@@ -246,16 +245,25 @@ static bool fold(ts_opcode opcode, int32_t x, int32_t y, uint32_t *out) {
     }
 }
 
+/* What behind an operand changes nothing. */
+static const struct {
+    ts_opcode opcode;
+    int32_t number;
+} neutral[] = {{TS_OP_sadd, 0}, {TS_OP_ssub, 0}, {TS_OP_sor, 0},
+               {TS_OP_sxor, 0}, {TS_OP_smul, 1}, {TS_OP_sdiv, 1}};
+
+static bool is_neutral(ts_opcode opcode, ts_operand b) {
+    bool found = false;
+    for (size_t i = 0; i < sizeof neutral / sizeof *neutral && is_number(b); i++)
+        found |= neutral[i].opcode == opcode && neutral[i].number == number_of(b);
+    return found;
+}
+
 ts_operand scalar2(lowering *l, ts_opcode opcode, ts_operand a, ts_operand b) {
     uint32_t known;
-    bool zero = is_number(b) && number_of(b) == 0;
-    bool one = is_number(b) && number_of(b) == 1;
     if (is_number(a) && is_number(b) && fold(opcode, (int32_t)number_of(a), (int32_t)number_of(b), &known))
         return ts_integer((int32_t)known);
-    if ((zero &&
-         (opcode == TS_OP_sadd || opcode == TS_OP_ssub || opcode == TS_OP_sor || opcode == TS_OP_sxor)) ||
-        (one && (opcode == TS_OP_smul || opcode == TS_OP_sdiv)))
-        return a;
+    if (is_neutral(opcode, b)) return a;
     if (opcode == TS_OP_sadd && is_number(a) && number_of(a) == 0) return b;
     return emit2(l, opcode, a, b);
 }
