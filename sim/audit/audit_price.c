@@ -73,7 +73,7 @@ static int64_t price_line(audit_prices *p, int from, int to, int64_t bytes) {
 
 /* No memory gives or takes more than its peak, whatever is moved: a price that says so is this one. */
 static int64_t least_cycles(const audit_prices *p, const audit_traffic *t) {
-    int64_t khz = p->machine->chip.sustained_khz, most = t->read > t->written ? t->read : t->written;
+    int64_t khz = p->machine->chip.sustained_khz, most = ts_max(t->read, t->written);
     int64_t bytes[2] = {0, 0}; /* of HBM and VMEM */
     for (int k = 0; k < 2; k++) {
         const ts_machine_memory *memory = find_space(p->machine, k == 0 ? t->from : t->to);

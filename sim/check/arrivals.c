@@ -85,8 +85,7 @@ void ts_arrivals_free(ts_arrivals *a) {
 /* ---- Uses ---- */
 
 static void note_span(watched *w, int64_t first, int64_t end, const use *by) {
-    for (int64_t g = first > w->first ? first : w->first; g < end && g < w->end; g++)
-        w->last[g - w->first] = *by;
+    for (int64_t g = ts_max(first, w->first); g < end && g < w->end; g++) w->last[g - w->first] = *by;
 }
 
 static void note_reach(ts_arrivals *a, const ts_reach *r, const use *by) {

@@ -93,8 +93,8 @@ ts_reach ts_reach_find(ts_arena *arena, const ts_plan *plan, ts_side side, const
 }
 
 bool ts_reach_touches(const ts_reach *r, int64_t first, int64_t end) {
-    first = first > r->first ? first : r->first;
-    end = end < r->end ? end : r->end;
+    first = ts_max(first, r->first);
+    end = ts_min(end, r->end);
     for (int64_t g = first; g < end; g++) {
         int64_t at = g - r->first;
         uint64_t word = r->touched[at / TS_REACH_WORD] >> (at % TS_REACH_WORD);
@@ -108,7 +108,7 @@ bool ts_reach_touches(const ts_reach *r, int64_t first, int64_t end) {
 
 bool ts_reach_overlap(const ts_reach *a, const ts_reach *b) {
     if (a->space != b->space || !a->touched || !b->touched) return false;
-    int64_t first = a->first > b->first ? a->first : b->first, end = a->end < b->end ? a->end : b->end;
+    int64_t first = ts_max(a->first, b->first), end = ts_min(a->end, b->end);
     for (int64_t g = first; g < end; g += TS_REACH_WORD) /* both begin at a multiple of 64 */
         if (a->touched[(g - a->first) / TS_REACH_WORD] & b->touched[(g - b->first) / TS_REACH_WORD])
             return true;

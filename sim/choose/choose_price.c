@@ -80,7 +80,7 @@ static bool price_uses(ts_error *err, choose_pricer *p, ts_candidate *c) {
         c->hbm_joules += one.joules;
         if (one.cycles > slowest[!moves].cycles) slowest[!moves] = one;
     }
-    c->cycles = c->dma_cycles > c->core_cycles ? c->dma_cycles : c->core_cycles;
+    c->cycles = ts_max(c->dma_cycles, c->core_cycles);
     c->hbm_joules += joules_of(p, &(ts_hbm_stats){0}, c->cycles - c->dma_cycles);
     c->limiter = c->cycles > 0 ? slowest[c->dma_cycles < c->core_cycles].limiter : "no elements";
     return true;

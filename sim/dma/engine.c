@@ -241,9 +241,9 @@ static bool waits_for_end(const ts_dma *dma) {
 /* Lets the memory run a little, to `limit` at most, when another transfer may end before `end`. */
 static bool settle_before(ts_dma *dma, int64_t end, int64_t limit) {
     int64_t data = ts_max(end - ps_cycles(dma, dma->config->completion_ps), 0);
-    int64_t last = to_tick(dma, data < limit ? data : limit), step = dma->settled_tick + SETTLE_TICKS;
+    int64_t last = to_tick(dma, ts_min(data, limit)), step = dma->settled_tick + SETTLE_TICKS;
     if (dma->settled_tick >= last || !dma->hbm || !waits_for_end(dma)) return false;
-    engine_settle(dma, step < last ? step : last);
+    engine_settle(dma, ts_min(step, last));
     return true;
 }
 
@@ -268,7 +268,7 @@ static int64_t next_own(ts_dma *dma, int64_t limit) {
         if (!dma->first || dma->settled_tick >= last) return INT64_MAX;
         int64_t step = dma->settled_tick + SETTLE_TICKS;
         if (t && to_tick(dma, cycle) < step) step = ts_max(to_tick(dma, cycle), dma->settled_tick + 1);
-        engine_settle(dma, step < last ? step : last);
+        engine_settle(dma, ts_min(step, last));
     }
 }
 
@@ -292,7 +292,7 @@ int64_t ts_dma_quiet_until(const ts_dma *dma, int64_t limit) {
     int64_t unknown = limit > INT64_MAX - more ? INT64_MAX : limit - 1 + more;
     for (const transfer *t = dma->first; t; t = t->next) {
         int64_t end = t->done_cycle >= 0 ? t->done_cycle : unknown;
-        least = end < least ? end : least;
+        least = ts_min(end, least);
     }
     return least;
 }

@@ -147,7 +147,7 @@ static void finish(incoming_set *set, ts_dma_incoming *in, int64_t cycle) {
     int64_t accepted = ts_clock_convert(ts_hbm_stream_latest(set->stream), m->tick_khz, m->core_khz);
     ts_dma_incoming **end = &set->complete;
     while (*end) end = &(*end)->next;
-    in->done_cycle = accepted > cycle ? accepted : cycle;
+    in->done_cycle = ts_max(accepted, cycle);
     in->next = NULL;
     *end = in;
 }

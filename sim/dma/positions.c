@@ -50,8 +50,8 @@ static int64_t elements_of_box_before(const ts_traversal *traversal, int64_t blo
         int64_t at = (i > 0 ? block % along : block) * traversal->block[i], left = extent - at;
         /* Of the inner loops, what lies before was counted for one iteration of this one; the block has
          * several. */
-        before = before * (left < traversal->block[i] ? left : traversal->block[i]) +
-                 (at < extent ? at : extent) * inner;
+        before =
+            before * (left < traversal->block[i] ? left : traversal->block[i]) + ts_min(at, extent) * inner;
         inner *= extent;
         block /= along;
     }
@@ -69,7 +69,7 @@ int64_t ts_traversal_period(const ts_traversal *traversal, int64_t least) {
         }
         int64_t iterations = 1;
         while (iterations < wanted) iterations *= 2;
-        return inner * (iterations < along ? iterations : along);
+        return inner * ts_min(iterations, along);
     }
     return inner;
 }

@@ -47,7 +47,7 @@ static int64_t last_burst_cycles(const ts_dma_machine *m) {
 
 int64_t ts_dma_least_cycles(const ts_dma_machine *m, const ts_dma_result *transfer, int64_t hbm_bytes) {
     int64_t memory = ts_max(ts_dma_peak_cycles(m, hbm_bytes) - last_burst_cycles(m), 0);
-    return fixed_cycles(m, transfer) + (transfer->engine_cycles > memory ? transfer->engine_cycles : memory);
+    return fixed_cycles(m, transfer) + ts_max(transfer->engine_cycles, memory);
 }
 
 int64_t ts_dma_least_bytes(const ts_dma_price_request *r) {

@@ -224,7 +224,7 @@ static bool take_length(sampler_box *b, int64_t length, int64_t count) {
 
 /* The same, of whole iterations of the inner loops. */
 static bool take_periods(sampler_box *b, const ts_traversal *traversal, int64_t count) {
-    b->period = ts_traversal_period(traversal, b->length > SAMPLER_PERIOD ? b->length : SAMPLER_PERIOD);
+    b->period = ts_traversal_period(traversal, ts_max(b->length, SAMPLER_PERIOD));
     return take_length(b, b->period, count);
 }
 

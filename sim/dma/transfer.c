@@ -48,7 +48,7 @@ static int64_t count_partitions(const ts_plan *plan, ts_side side, int64_t parti
             int64_t stride = ts_plan_step_bits(&box.loops[i], side);
             if (stride >= partition_bits) here *= box.loops[i].extent;
         }
-        most = here > most ? here : most;
+        most = ts_max(here, most);
     }
     return most;
 }
@@ -59,7 +59,7 @@ int64_t transfer_rate(const ts_dma_config *config, const ts_dma_transfer *what, 
     for (int i = 0; i < 2 && each > 0; i++) {
         if (ends[i]->partition_bits == 0) continue;
         int64_t limit = count_partitions(what->plan, (ts_side)i, ends[i]->partition_bits) * each;
-        rate = limit < rate ? limit : rate;
+        rate = ts_min(limit, rate);
     }
     return rate;
 }

@@ -122,7 +122,7 @@ static void slide(window *w, int64_t element) {
         int64_t skipped = w->index[w->dim] % w->rows, behind;
         w->index[w->dim] -= skipped;
         behind = layout->dims[w->dim] - w->index[w->dim];
-        rows = w->part.dims[w->dim] = w->rows < behind ? w->rows : behind;
+        rows = w->part.dims[w->dim] = ts_min(w->rows, behind);
         element -= skipped * w->row;
     }
     w->begin = element - element % w->row;

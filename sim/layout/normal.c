@@ -300,7 +300,7 @@ bool ts_layout_compare(ts_error *err, ts_arena *arena, const ts_layout *a, const
     add_layout(&p, arena, a);
     add_layout(&p, arena, b);
     int64_t replicas_a = ts_layout_replica_total(a), replicas_b = ts_layout_replica_total(b);
-    int64_t indices = limit / (replicas_a > replicas_b ? replicas_a : replicas_b);
+    int64_t indices = limit / ts_max(replicas_a, replicas_b);
     bool all = count_work(&p, a) <= indices;
     if (indices == 0) return too_many_points(err, limit);
     const comparison c = {&p, &m, all ? INT64_MAX : indices / a->rank,

@@ -265,7 +265,7 @@ static bool uncovered(sharding_reader *r, int64_t stride, int64_t extent) {
 /* The part of the device's number from `below` to `until` that no digit has: copies, an axis at a time. */
 static bool fill(sharding_reader *r, int64_t below, int64_t until) {
     for (int i = r->mesh->axis_count - 1; i >= 0; i--) {
-        int64_t top = r->mesh->axes[i].stride * r->mesh->axes[i].extent, end = top < until ? top : until;
+        int64_t top = r->mesh->axes[i].stride * r->mesh->axes[i].extent, end = ts_min(top, until);
         if (end <= below) continue;
         if (end % below != 0) end = until;
         if (!uncovered(r, below, end / below)) return false;

@@ -152,7 +152,7 @@ static void find_in(accesses *a, int list, int at, int since, int64_t page) {
         if (!ts_address_may_meet(a->nodes[other].address, n->address, n->space)) continue;
         find_pages(n, &mine, &last);
         find_pages(&a->nodes[other], &theirs, &last);
-        if (page == INT64_MIN || page == (mine > theirs ? mine : theirs)) *PUSH(a->arena, &a->found) = other;
+        if (page == INT64_MIN || page == ts_max(mine, theirs)) *PUSH(a->arena, &a->found) = other;
     }
 }
 

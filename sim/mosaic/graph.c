@@ -221,7 +221,7 @@ static void find_heights(graph *g) {
         n->height = n->latency;
         for (int e = n->first_edge; e != NONE; e = g->edges.items[e].next) {
             int64_t below = g->edges.items[e].latency + g->nodes[g->edges.items[e].to].height;
-            n->height = below > n->height ? below : n->height;
+            n->height = ts_max(below, n->height);
         }
     }
 }

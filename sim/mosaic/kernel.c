@@ -14,7 +14,7 @@ static void tile_array(mlir_type *t) {
     int64_t second = t->rank >= 2   ? t->dims[t->rank - 2]
                      : t->rank == 1 ? ts_ceil_div(t->dims[0], TS_LANES)
                                     : 1;
-    int64_t large = TS_SUBLANES > packing ? TS_SUBLANES : packing;
+    int64_t large = ts_max(TS_SUBLANES, packing);
     for (rows = packing; rows < large && rows < second;) rows *= 2;
     t->tile_count = t->rank > 0;
     t->tiles[0].rank = t->rank >= 2 ? 2 : 1;

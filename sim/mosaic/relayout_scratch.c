@@ -131,7 +131,7 @@ static bool begin(relayout_state *s, const ts_vpad *next, scratch *c) {
     c->skips = now->offsets[!along] / slice_of(next, !along);
     c->loads_shuffled = c->larger || (s->request->generation < SHUFFLES_STORES_FROM && a == TS_SUBLANES);
     c->groups = (int)(s->request->scratch_sublanes / (TS_SUBLANES * c->n));
-    find_sublanes(c, ts_min(a, b), a < b ? b : a);
+    find_sublanes(c, ts_min(a, b), ts_max(a, b));
     if (c->groups < 1)
         return relayout_refuse(s, c->larger ? "scratch space is not enough for retiling to large tile"
                                             : "scratch space is not enough for retiling to small tile");

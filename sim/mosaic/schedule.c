@@ -169,7 +169,7 @@ static void find_bounds(const graph *g, mosaic_bound *bound) {
     for (int i = 0; i < g->count; i++) {
         const graph_node *n = &g->nodes[i];
         ts_core_bound_add(g->core, &g->instructions[i], &least);
-        bound->path_cycles = n->height > bound->path_cycles ? n->height : bound->path_cycles;
+        bound->path_cycles = ts_max(n->height, bound->path_cycles);
     }
     bound->slot_cycles = least.cycles;
 }

@@ -111,7 +111,7 @@ static bool add_pieces(lowering *l, const memref *from, const memref *to, ts_tra
     if (sized_dim(from) != dim || from->rank != to->rank) return refuse(l, "of sizes that differ");
     if (dim < 0) return is_empty(to) || add_copy(l, from, to, t);
     int64_t most = to->sizes[to->root_dims[dim]], other = from->sizes[from->root_dims[dim]], size = 1;
-    while (size * 2 <= (most < other ? most : other)) size *= 2;
+    while (size * 2 <= ts_min(most, other)) size *= 2;
     for (; size >= to->multiples[dim]; size /= 2) {
         ts_operand n = to->extents[dim], at = scalar2(l, TS_OP_sand, n, ts_integer(-2 * size));
         ts_operand there = scalar2(l, TS_OP_sand, n, ts_integer(size));

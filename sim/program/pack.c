@@ -299,7 +299,7 @@ static void release(region *r, int issued, int64_t cycle) {
         const edge *e = &r->edges.items[k];
         node *n = &r->nodes[e->to];
         int64_t earliest = cycle + (e->together ? 0 : e->latency);
-        n->ready = earliest > n->ready ? earliest : n->ready;
+        n->ready = ts_max(earliest, n->ready);
         if (--n->waits_for == 0) r->open[r->open_count++] = e->to;
     }
     for (int i = 0; i < r->open_count; i++)

@@ -130,7 +130,7 @@ static void settle_memory(const ts_layout *layout, int64_t run, const int64_t *l
         if (w->point[i] < low[i] || w->point[i] > high[i]) w->point[i] = low[i];
     int64_t positions = high[w->place_axis] - w->point[w->place_axis] + 1;
     if (w->line <= 0) w->line = w->line_axis == w->place_axis ? run : positions;
-    w->line = clip(0, w->line < MOST_LINE ? w->line : MOST_LINE, positions);
+    w->line = clip(0, ts_min(w->line, MOST_LINE), positions);
     int64_t lines = w->line_axis == w->place_axis ? ts_ceil_div(positions, w->line)
                                                   : high[w->line_axis] - w->point[w->line_axis] + 1;
     w->lines = clip(0, w->lines, lines);

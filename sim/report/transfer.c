@@ -257,7 +257,7 @@ static void add_parts(ts_text *out, const ts_transfer_study *s) {
 }
 
 void report_add_boxes(const ts_plan *plan, ts_text *out) {
-    int64_t shown = plan->box_count < BOXES_SHOWN ? plan->box_count : BOXES_SHOWN;
+    int64_t shown = ts_min(plan->box_count, BOXES_SHOWN);
     ts_text_add(out, "boxes (strides in bits, outermost loop first)\n");
     for (int64_t n = 0; n < shown; n++) {
         ts_plan_box box;
@@ -336,7 +336,7 @@ static void add_json_runs(ts_json *json, const ts_plan *plan, ts_dma_runs_of whi
 }
 
 void report_add_boxes_json(ts_json *json, const ts_plan *plan, int64_t most) {
-    int64_t shown = plan->box_count < most ? plan->box_count : most;
+    int64_t shown = ts_min(plan->box_count, most);
     ts_json_int(json, "box_count", plan->box_count);
     ts_json_array(json, "boxes");
     for (int64_t n = 0; n < shown; n++) {

@@ -85,7 +85,7 @@ static void move_on(buses *b, int64_t last) {
     while (b->first < first && b->held > 0) close_bin(b);
     if (b->first >= first) return;
     close_bin(b);
-    b->first = first > b->first ? first : b->first;
+    b->first = ts_max(first, b->first);
 }
 
 /* What comes too late counts towards the oldest. */

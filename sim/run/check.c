@@ -67,7 +67,7 @@ int64_t checks_bytes(const ts_program *program, const ts_check *checks) {
     const ts_reference_names before = make_names(scratch, program, tensors, BEFORE_RUN);
     for (int i = 0; i < program->check_count; i++) {
         int64_t bytes = ts_check_bytes(&checks[i], &after, &before);
-        most = bytes > most ? bytes : most;
+        most = ts_max(bytes, most);
     }
     ts_arena_free(scratch);
     return most;

@@ -79,7 +79,7 @@ static void leave(recorder *r, core_state *core, int64_t cycle) {
     core->region = r->timeline->program->regions[region].parent;
     if (!core->region_drawn[region]) return;
     core->region_drawn[region] = false;
-    put_point(r, TS_TIMELINE_LEAVE, core->first_track + TRACK_REGIONS, cycle < until ? cycle : until, 0);
+    put_point(r, TS_TIMELINE_LEAVE, core->first_track + TRACK_REGIONS, ts_min(cycle, until), 0);
 }
 
 /* From `outer`, which is open, into `region`. */
@@ -200,7 +200,7 @@ static void see_changed(void *self, const ts_instruction *instruction, int semap
     while (s->taken < end && s->first < s->end) {
         const token *t = &s->tokens[s->first % TOKENS];
         if (instruction->opcode == TS_OP_wait && t->upto > s->taken) draw_arrow(r, core, t, cycle);
-        s->taken = ts_min(t->upto > s->taken ? t->upto : s->taken, end);
+        s->taken = ts_min(ts_max(t->upto, s->taken), end);
         s->first += t->upto <= s->taken;
     }
     s->taken = end;
@@ -211,7 +211,7 @@ static void see_changed(void *self, const ts_instruction *instruction, int semap
 
 static void count_outstanding(recorder *r, int64_t bytes, int64_t cycle) {
     r->outstanding_bytes += bytes;
-    r->outstanding_at = cycle > r->outstanding_at ? cycle : r->outstanding_at;
+    r->outstanding_at = ts_max(cycle, r->outstanding_at);
     if (rows_draws(&r->rows, r->outstanding_at))
         put_point(r, TS_TIMELINE_COUNTER, r->tracks.outstanding, r->outstanding_at, r->outstanding_bytes);
 }
@@ -235,7 +235,7 @@ static int choose_queue(const recorder *r, int64_t cycle) {
 /* From when on it has a queue, which may be cut where times were recalled. Returns whether it is drawn. */
 static bool draw_transfer(recorder *r, const ts_in_flight *t, const ts_dma_result *result,
                           ts_trace_event *event) {
-    int64_t begin = result->started_cycle > t->issued_cycle ? result->started_cycle : t->issued_cycle;
+    int64_t begin = ts_max(result->started_cycle, t->issued_cycle);
     int queue = choose_queue(r, begin);
     if (begin < r->queue_free[queue]) begin = r->queue_free[queue];
     *event = (ts_trace_event){.begin = begin,
@@ -324,7 +324,7 @@ void recorder_carried(recorder *r, const ts_pod_chunk *chunk) {
 bool recorder_arrived(recorder *r, const ts_chip_message *m, int64_t cycle, int64_t *at) {
     core_state *core = &r->cores[m->core];
     ts_trace_event event = message_event(m, r->tracks.arrivals);
-    *at = event.begin = cycle > r->arrivals_free ? cycle : r->arrivals_free;
+    *at = event.begin = ts_max(cycle, r->arrivals_free);
     event.cycles = 1;
     r->arrivals_free = event.begin + 1;
     bool drawn = rows_add(&r->rows, &event, 0);

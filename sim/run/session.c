@@ -151,8 +151,8 @@ typedef struct {
 
 static bool widen(void *self, int64_t first, int64_t end) {
     span *s = self;
-    s->first = first < s->first ? first : s->first;
-    s->end = end > s->end ? end : s->end;
+    s->first = ts_min(first, s->first);
+    s->end = ts_max(end, s->end);
     return true;
 }
 

@@ -29,8 +29,8 @@ void watch_add(watch *w, int64_t first, int64_t end) {
 
 bool watch_meets(const watch *w, const ts_space *space, int64_t first, int64_t end) {
     if (!w->arena || space != w->space) return false;
-    first = first > w->first ? first : w->first;
-    end = end < w->end ? end : w->end;
+    first = ts_max(first, w->first);
+    end = ts_min(end, w->end);
     for (int64_t at = first - w->first; at < end - w->first; at++)
         if (w->bytes[at / WORD] >> (at % WORD) & 1) return true;
     return false;

@@ -12,7 +12,7 @@ static bool predict_copy_inside(ts_error *err, ts_predictor *by, int64_t bytes, 
                                 double *us) {
     predict_program k = predict_begin(by, machine, "tilesim:/copy.tsim");
     k.run.exact = true;
-    int64_t rows = ts_ceil_div(bytes, COPY_COLUMNS * 4), block = rows < COPY_ROWS ? rows : COPY_ROWS;
+    int64_t rows = ts_ceil_div(bytes, COPY_COLUMNS * 4), block = ts_min(rows, COPY_ROWS);
     ts_timed_define(&k.run, "TILED", 0);
     ts_timed_define(&k.run, "COLS", COPY_COLUMNS);
     ts_timed_define(&k.run, "BLOCK", block);
@@ -84,7 +84,7 @@ static bool predict_elementwise(ts_error *err, ts_predictor *by, const ts_worklo
     predict_program k = predict_begin(by, machine, "tilesim:/half.tsim");
     int64_t rows = ts_round_up(half_rows(w), 16), vregs = rows < 64 ? rows / 16 : 4;
     rows = ts_round_up(rows, 16 * vregs);
-    int64_t block = rows < HALF_ROWS ? rows : HALF_ROWS;
+    int64_t block = ts_min(rows, HALF_ROWS);
     ts_timed_define(&k.run, "VREGS", vregs);
     ts_timed_define(&k.run, "BLOCK", block);
     double one = 0;
@@ -113,7 +113,7 @@ static bool predict_attention(ts_error *err, ts_predictor *by, const ts_workload
     ts_timed_define(&k.run, "SEQ", w->length);
     ts_timed_define(&k.run, "D", w->depth);
     ts_timed_define(&k.run, "CAUSAL", w->causal);
-    ts_timed_define(&k.run, "QROWS", rows < length ? rows : length);
+    ts_timed_define(&k.run, "QROWS", ts_min(rows, length));
     if (!predict_run_blocks(err, &k, (predict_series){"HEADS", 1, w->batch * w->heads, 1}, us)) return false;
     *us += predict_microseconds(machine->chip.launch_ps);
     return true;

@@ -26,8 +26,8 @@ static bool predict_pass(ts_error *err, predict_program k, int64_t bytes, pass_k
  * were read. */
 bool predict_passes(ts_error *err, ts_predictor *by, const ts_workload *w, const ts_machine *machine,
                     double *us) {
-    int64_t both = w->written_bytes < w->read_bytes ? w->written_bytes : w->read_bytes,
-            left = w->read_bytes - both, beyond = w->written_bytes - both;
+    int64_t both = ts_min(w->written_bytes, w->read_bytes), left = w->read_bytes - both,
+            beyond = w->written_bytes - both;
     int64_t most = both > left / 8 ? both : left; /* of one pass */
     const predict_program k = predict_begin(by, machine, "tilesim:/pass.tsim");
     double one;
@@ -35,7 +35,7 @@ bool predict_passes(ts_error *err, ts_predictor *by, const ts_workload *w, const
     both += beyond / 2;
     if (both > left / 1024 && !predict_pass(err, k, both, READ_AND_WRITE, us)) return false;
     for (; left > 0; left -= most) {
-        if (!predict_pass(err, k, left < most ? left : most, READ_ONLY, &one)) return false;
+        if (!predict_pass(err, k, ts_min(left, most), READ_ONLY, &one)) return false;
         *us += one;
     }
     return true;

@@ -26,8 +26,7 @@ static int64_t tall_rows(int bits, int rank, int64_t cap, int generation, unsign
 /* Rows of 128 in the first tile of an array with `rows` of them. */
 static int64_t tile_rows(int bits, int rank, int64_t rows, int generation, unsigned flags) {
     int64_t packing = TS_WORD_BITS / bits, least = (generation < 4 ? 2 : 1) * packing;
-    int64_t cap = packing > TS_SUBLANES ? packing : TS_SUBLANES,
-            large = tall_rows(bits, rank, cap, generation, flags);
+    int64_t cap = ts_max(packing, TS_SUBLANES), large = tall_rows(bits, rank, cap, generation, flags);
     if (rows % large != 0) large = cap;
     if (large <= rows) return large;
     while (least < rows && least < cap) least *= 2;
@@ -67,8 +66,7 @@ const ts_shape *ts_tpu_tiled(ts_error *err, ts_arena *arena, ts_dtype dtype, con
  * those of 2-bit types: so the compiler answers. */
 static int64_t padded_elements(const ts_xla_layout *f, int minor, int second, int64_t rows) {
     if (f->dims[minor] % TS_LANES == 0 && f->dims[second] % rows == 0) return 0;
-    int64_t step = rows < TS_SUBLANES ? rows : TS_SUBLANES,
-            elements = ts_ceil_div(f->dims[second], step) * step;
+    int64_t step = ts_min(rows, TS_SUBLANES), elements = ts_ceil_div(f->dims[second], step) * step;
     for (int i = 0; i < f->rank; i++) {
         int64_t extent = i == second ? 1 : f->dims[i];
         if (i == minor) extent = ts_ceil_div(extent, TS_LANES) * TS_LANES;
