@@ -102,7 +102,7 @@ int64_t choose_bound(const choose_pricer *p, const ts_shape *shape) {
     int64_t bound = dma > INT64_MAX ? INT64_MAX : (int64_t)dma;
     /* Prices of large transfers are extended, to within 1 % (dma/price.h). */
     bound -= bound / 100;
-    return bound > core ? bound : core;
+    return ts_max(bound, core);
 }
 
 bool choose_price(ts_error *err, choose_pricer *p, ts_candidate *c, int64_t limit, bool *cut) {

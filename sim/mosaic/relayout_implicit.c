@@ -122,11 +122,11 @@ static int rotated(relayout_state *s, int value, int64_t by) {
 /* Vreg j along the columns of the result, from those that have its elements, 8 in each. */
 static int row_from_column(relayout_state *s, const relayout_state *old, int64_t l, int64_t j) {
     int64_t lead = old->layout.offsets[0], first = s->layout.offsets[1];
-    int64_t at = j * TS_LANES - first > 0 ? j * TS_LANES - first : 0, value = NO_VALUE;
-    int64_t end = j * TS_LANES - first + TS_LANES < s->columns ? j * TS_LANES - first + TS_LANES : s->columns;
+    int64_t left = j * TS_LANES - first, at = ts_max(left, 0), end = ts_min(left + TS_LANES, s->columns);
+    int64_t value = NO_VALUE;
     while (at < end) {
         int64_t sublane = (at + lead) % TS_SUBLANES, lane = (at + first) % TS_LANES;
-        int64_t count = TS_SUBLANES - sublane < TS_LANES - lane ? TS_SUBLANES - sublane : TS_LANES - lane;
+        int64_t count = ts_min(TS_SUBLANES - sublane, TS_LANES - lane);
         int here = rotated(s, *relayout_at(old, l, (at + lead) / TS_SUBLANES, 0), sublane - lane);
         if (value != NO_VALUE) {
             const int64_t rows[2] = {0, TS_SUBLANES}, lanes[2] = {lane, lane + count};

@@ -31,7 +31,7 @@ static int64_t launch(pod_device *device, const ts_chip_message *message, int64_
         ts_mesh_chip(mesh, message->source) == ts_mesh_chip(mesh, message->destination))
         return ps;
     if (device->launched_ps < 0) device->launched_ps = ps + mesh->ici->launch_ps;
-    return ps > device->launched_ps ? ps : device->launched_ps;
+    return ts_max(ps, device->launched_ps);
 }
 
 static void send(void *self, ts_chip_message *message, int64_t cycle) {
