@@ -220,7 +220,7 @@ static bool read_tiles(ts_span text, mlir_type *out) {
     return read_strides((ts_span){at, (size_t)(end - at)}, out);
 }
 
-static bool read_memory_space(ts_span text, mlir_type *out) {
+static void read_memory_space(ts_span text, mlir_type *out) {
     static const struct {
         const char *text;
         mlir_space space;
@@ -234,7 +234,6 @@ static bool read_memory_space(ts_span text, mlir_type *out) {
     out->space = MLIR_OTHER_SPACE;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (ts_span_is(name, rows[i].text)) out->space = rows[i].space;
-    return true;
 }
 
 /* "4x8x" before the type of the elements. */
@@ -263,10 +262,8 @@ static bool read_shaped(ts_span inner, mlir_type *out) {
     for (int i = 1; i < count; i++) {
         layout = parts[i];
         if (layout.length > 0) layout.length--; /* '>' */
-        if (take(&layout, "#tpu.tiled<")
-                ? !read_tiles(layout, out)
-                : take(&layout, "#tpu.memory_space<") && !read_memory_space(layout, out))
-            return false;
+        if (take(&layout, "#tpu.tiled<") && !read_tiles(layout, out)) return false;
+        if (take(&layout, "#tpu.memory_space<")) read_memory_space(layout, out);
     }
     return true;
 }

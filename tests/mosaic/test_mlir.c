@@ -145,6 +145,8 @@ static void reads_types(void **state) {
     assert_true(mlir_type_read(
         span("memref<65536x65536xf32, #tpu.tiled<(65535,32768),[2147483647,0]>, #tpu.memory_space<any>>"),
         &t));
+    assert_true(mlir_type_read(span("memref<8xf32, #tpu.tiled<(8)(4)(2),[1]>>"), &t));
+    assert_int_equal(t.tile_count, MLIR_TILES_MAX);
     int64_t n;
     assert_true(mlir_integer(span("9223372036854775807"), &n));
     assert_false(mlir_integer(span("9223372036854775808 : i64"), &n));
@@ -155,6 +157,7 @@ static void reads_types(void **state) {
                                       "memref<-1xf32>",
                                       "memref<8xf32, #tpu.tiled<(8,[1]>>",
                                       "memref<8xf32, #tpu.tiled<(8),[1,1]>>",
+                                      "memref<8xf32, #tpu.tiled<(8)(4)(2)(1),[1]>>",
                                       "memref<8xf32, #tpu.tiled<(0),[1]>>",
                                       "tensor<1x1x1x1x1x1x1x1x1xf32>",
                                       "vector<99999999999xf32>",
