@@ -85,7 +85,8 @@ static int64_t least_cycles(const audit_prices *p, const audit_traffic *t) {
     int64_t engine = p->machine->dma.bytes_per_cycle[TS_DMA_COPY];
     ts_dma_result moved = {.engine_cycles = engine > 0 ? ts_ceil_div(most, engine) : 0};
     int64_t least = ts_dma_least_cycles(&machine, &moved, bytes[0]);
-    __int128 vmem = (__int128)bytes[1] * khz * 1000 / ts_machine_vmem_rate(p->machine, khz);
+    int64_t rate = ts_machine_vmem_rate(p->machine, khz);
+    __int128 vmem = rate > 0 ? (__int128)bytes[1] * khz * 1000 / rate : 0;
     return vmem > least ? (int64_t)vmem : least;
 }
 

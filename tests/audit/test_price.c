@@ -118,6 +118,10 @@ static void nor_below_the_rate_of_vmem_and_engine(void **state) {
     machine.dma.bytes_per_cycle[TS_DMA_COPY] = 0;
     audit_bound(&own, &inside, &price_of_vmem);
     assert_in_range(price_of_vmem.cycles, in_vmem - 1, in_vmem + 1);
+    machine.core.limits.slots[TS_SLOT_VLD] = 0; /* without loads it has no rate */
+    audit_price without = {.known = true, .cycles = 1};
+    audit_bound(&own, &inside, &without);
+    assert_in_range(without.cycles, 0, in_vmem - 1);
 }
 
 /* As one transfer of a row of words, to the place where the other side is said to lie. */
