@@ -329,6 +329,10 @@ void ts_hbm_stats_balance(ts_hbm_stats *stats) {
         cycles[i] = 0;
     }
     if (cycles[TS_HBM_LIMITER_REQUESTS] < 0) cycles[TS_HBM_LIMITER_REQUESTS] = 0;
+    if (stats->row_hits < 0) {
+        stats->row_misses += stats->row_hits;
+        stats->row_hits = 0;
+    }
 }
 
 /* ---- Limiters. ---- */

@@ -84,6 +84,16 @@ static void what_is_below_0_comes_out_of_the_waits_for_requests(void **state) {
     assert_int_equal(cycles[TS_HBM_LIMITER_REQUESTS] | cycles[TS_HBM_LIMITER_LATENCY], 0);
 }
 
+static void hits_below_0_come_out_of_the_misses(void **state) {
+    ts_hbm_stats stats = {.row_hits = -3, .row_misses = 10, .row_conflicts = 5};
+    ts_hbm_stats_balance(&stats);
+    assert_int_equal(stats.row_hits, 0);
+    assert_int_equal(stats.row_misses, 7);
+    ts_hbm_stats_balance(&stats);
+    assert_int_equal(stats.row_misses, 7);
+    assert_int_equal(stats.row_conflicts, 5);
+}
+
 /* All but the longest latency, which is the longer one. */
 static void counts_are_added_so_often(void **state) {
     for (int64_t longest = 6; longest <= 8; longest++) {
@@ -98,6 +108,7 @@ static void counts_are_added_so_often(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_controller),
                                        cmocka_unit_test(what_is_below_0_comes_out_of_the_waits_for_requests),
+                                       cmocka_unit_test(hits_below_0_come_out_of_the_misses),
                                        cmocka_unit_test(counts_are_added_so_often)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
