@@ -351,6 +351,7 @@ int64_t ts_machine_hbm_rate(const ts_machine *machine) {
 }
 
 int64_t ts_machine_vmem_rate(const ts_machine *machine, int64_t khz) {
+    if (!machine->spaces[TS_SPACE_VMEM]) return 0;
     return (int64_t)machine->chip.tensor_cores * machine->core.limits.slots[TS_SLOT_VLD] * TS_VREG_BYTES *
            khz * 1000;
 }

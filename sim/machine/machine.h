@@ -139,8 +139,9 @@ int64_t ts_machine_peak_ops(const ts_machine *machine, ts_mxu_type type,
 /* Of the vector ALUs: floating-point operations a second; 0: they have no bf16. */
 int64_t ts_machine_f32_ops(const ts_machine *machine, int64_t khz);
 int64_t ts_machine_bf16_ops(const ts_machine *machine, int64_t khz);
-int64_t ts_machine_hbm_rate(const ts_machine *machine);               /* bytes a second, of the data buses */
-int64_t ts_machine_vmem_rate(const ts_machine *machine, int64_t khz); /* bytes a second, loads of all cores */
+int64_t ts_machine_hbm_rate(const ts_machine *machine); /* bytes a second, of the data buses */
+/* Bytes a second, loads of all cores; 0: it has no VMEM, or no loads. */
+int64_t ts_machine_vmem_rate(const ts_machine *machine, int64_t khz);
 /* Microseconds of so many core cycles of the machine. */
 double ts_machine_microseconds(const ts_machine *machine, int64_t cycles);
 double ts_machine_gb_per_second(const ts_machine *machine, int64_t bytes, int64_t cycles); /* 0 cycles: 0 */

@@ -83,6 +83,7 @@ static void add_rates(const ts_machine *m, ts_text *out) {
                     ridge(out->arena, peak, vmem));
     }
     ts_text_add(out, "#   HBM      %14.1f GB/s\n", giga(hbm));
+    if (vmem == 0) return;
     ts_text_add(out, "#   VMEM     %14.1f GB/s of loads, %.1f times HBM\n", giga(vmem), ratio(vmem, hbm));
 }
 

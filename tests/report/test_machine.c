@@ -79,6 +79,17 @@ static void what_follows(void **state) {
     assert_true(strstr(rates, "\"fp8\"") == NULL && strstr(rates, "\"bf16\"") != NULL);
 }
 
+/* Without VMEM nothing is said of it. */
+static void no_memory_no_rate(void **state) {
+    ts_text out = ts_text_begin(arena);
+    ts_report_machine(changed("trainium2", NULL, 0), &out);
+    assert_holds(out.bytes, "\n#   HBM               362.5 GB/s\n#   51 figures published");
+    assert_holds(out.bytes, "  506.2                    -\n");
+    ts_text_clear(&out);
+    ts_report_machine_json(changed("trainium2", NULL, 0), &out);
+    assert_string_equal(json_value(arena, out.bytes, "vmem_bytes_per_second"), "0");
+}
+
 static void as_json(void **state) {
     ts_text out = ts_text_begin(arena);
     const char *const set = "chip.launch=1.5us";
@@ -124,6 +135,7 @@ static void all_are_listed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(names), cmocka_unit_test(what_follows),
-                                       cmocka_unit_test(as_json), cmocka_unit_test(all_are_listed)};
+                                       cmocka_unit_test(no_memory_no_rate), cmocka_unit_test(as_json),
+                                       cmocka_unit_test(all_are_listed)};
     return cmocka_run_group_tests_name("report/machine", tests, begin_group, end_group);
 }
