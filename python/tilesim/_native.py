@@ -43,6 +43,11 @@ def encoded(text: Union[str, bytes]) -> bytes:
     return data
 
 
+def figure(value: object) -> str:
+    """A value of a machine's field, as files have it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def decoded(pointer) -> str:
     """The text of a `const char *`; "" of NULL."""
     return "" if pointer == NULL else ffi.string(pointer).decode("utf-8", "replace")

@@ -49,7 +49,10 @@ def _fresh(count: int, zero: bool) -> np.ndarray:
     filling fresh memory is that of its first touch."""
     if count < 4 << 20 or not hasattr(mmap, "MADV_HUGEPAGE"):
         return np.zeros(count, np.uint8) if zero else np.empty(count, np.uint8)
-    memory = mmap.mmap(-1, count, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    try:
+        memory = mmap.mmap(-1, count, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except OSError as error:
+        raise MemoryError(f"no memory for {count:,} bytes") from error
     try:
         memory.madvise(mmap.MADV_HUGEPAGE)
     except OSError:  # a kernel without them
@@ -158,8 +161,8 @@ class Converter:
         return out
 
     def _fill(self, data: np.ndarray) -> np.ndarray:
-        """Fresh memory."""
-        return self._move(data, _fresh(self.bytes, self._pads))
+        """Fresh memory; of data that are refused none."""
+        return self._move(data, _fresh(self.bytes if data.size == self.source_bytes else 0, self._pads))
 
     def _move_apart(self, data: np.ndarray, out: np.ndarray) -> None:
         """Into the caller's memory."""

@@ -14,10 +14,8 @@ class Layout:
     """
 
     def __init__(self, text: Union[str, "Layout"]):
-        if not isinstance(text, (str, Layout)):
-            raise TypeError(f"a layout is a text, not {type(text).__name__}")
         arena = native.new_arena()
-        shape = native.call(lib.ts_shape_from_text, arena, native.encoded(str(text)))
+        shape = native.call(lib.ts_shape_from_text, arena, native.encoded(layout_text(text)))
         self._shape = native.owned(shape, arena)
         self.text: str = native.printed(lib.ts_shape_text, self._shape) or ""  #: canonical
         self.type: str = native.decoded(lib.ts_shape_type(self._shape))  #: "bf16"
@@ -118,6 +116,13 @@ class Layout:
 
     def _repr_html_(self) -> Optional[str]:
         return self.svg()
+
+
+def layout_text(layout: Union[str, Layout]) -> str:
+    """As the library reads it; what is neither a text nor a layout is refused."""
+    if not isinstance(layout, (str, Layout)):
+        raise TypeError(f"a layout is a text, not {type(layout).__name__}")
+    return str(layout)
 
 
 def as_layout(layout: Union[str, Layout]) -> Layout:

@@ -18,7 +18,7 @@ class Machine:
         if overrides is not None and not isinstance(overrides, Mapping):
             raise TypeError("overrides are values by the names of fields, such as {'hbm.clock': '3.2 GHz'}")
         self.name = os.fspath(name)
-        self.overrides = {field: str(value) for field, value in (overrides or {}).items()}
+        self.overrides = {field: native.figure(value) for field, value in (overrides or {}).items()}
         changes = [ffi.new("char[]", native.encoded(f"{field}={value}")) for field, value in self.overrides.items()]
         arena = native.new_arena()
         machine = native.call(lib.ts_machine_change, arena, native.encoded(self.name), ffi.new("char *[]", changes),

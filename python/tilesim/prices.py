@@ -6,7 +6,7 @@ from typing import Dict, List, NamedTuple, Union
 from . import _native as native
 from ._native import lib
 from ._table import table
-from .layout import Layout
+from .layout import Layout, layout_text
 from .machine import DEFAULT, Machine, as_machine
 
 
@@ -59,6 +59,9 @@ class Price:
         """What `tilesim dma --json` prints, without other layouts."""
         return native.printed_json(lib.ts_price_json, self._price)
 
+    def __reduce__(self):
+        return Price, (self.source, self.destination, self.machine, self._asked_exact)  # for pickle: asked again there
+
     def __repr__(self) -> str:
         return f"<Price {self.microseconds:.3f} us, {self.cycles} cycles, limited by {self.limiter}>"
 
@@ -70,4 +73,4 @@ class Price:
 def price(source: Union[str, Layout], destination: Union[str, Layout], machine: Union[str, Machine] = DEFAULT,
           exact: bool = False) -> Price:
     """What moving a tensor costs, or a slice of it (``"f32[64,256]{1,0}[0:8, :]"``), by DMA. `exact`: simulate every access."""
-    return Price(str(source), str(destination), as_machine(machine), exact)
+    return Price(layout_text(source), layout_text(destination), as_machine(machine), exact)

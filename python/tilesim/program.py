@@ -20,7 +20,8 @@ def defines(values: Optional[Mapping[str, object]]) -> Tuple[Any, int, List[Any]
     """The parameters of a program as the library takes them: (array, count, what must be kept while it is used)."""
     if values is not None and not isinstance(values, Mapping):
         raise TypeError("params are values by their names, such as {'ROWS': 64}")
-    kept = [(native.optional(name), native.optional(str(value))) for name, value in (values or {}).items()]
+    texts = {name: str(int(value) if isinstance(value, bool) else value) for name, value in (values or {}).items()}
+    kept = [(native.optional(name), native.optional(text)) for name, text in texts.items()]
     return ffi.new("ts_define[]", [{"name": name, "value": value} for name, value in kept]), len(kept), kept
 
 

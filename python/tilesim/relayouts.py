@@ -6,7 +6,7 @@ from typing import Dict, Optional, Union
 from . import _native as native
 from ._native import lib
 from ._table import table
-from .layout import Layout
+from .layout import Layout, layout_text
 from .machine import DEFAULT, Machine, as_machine
 
 
@@ -40,6 +40,9 @@ class Relayout:
     def _cycles(self) -> str:
         return "cycles not known" if self.cycles is None else f"{self.cycles} cycles"
 
+    def __reduce__(self):
+        return Relayout, (self.source, self.destination, self.machine)  # for pickle: asked again there
+
     def __repr__(self) -> str:
         return f"<Relayout {self.how}, {self.op_count} ops, {self._cycles()}>"
 
@@ -51,4 +54,4 @@ class Relayout:
 def relayout(source: Union[str, Layout], destination: Union[str, Layout], machine: Union[str, Machine] = DEFAULT) -> Relayout:
     """How a value comes from one layout in vregs to another: ``'f32[8,128] vpad<"32,{0,0},(8,128)">'``. What Mosaic refuses
     is an :class:`InputError` in its words, what is not modelled an :class:`UnmodelledError`."""
-    return Relayout(str(source), str(destination), as_machine(machine))
+    return Relayout(layout_text(source), layout_text(destination), as_machine(machine))

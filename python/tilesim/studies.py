@@ -8,7 +8,7 @@ from typing import Any, Iterable, List, Mapping, NamedTuple, Optional, Union
 from . import _native as native
 from ._native import ffi, lib
 from ._table import table
-from .layout import Layout
+from .layout import Layout, layout_text
 from .machine import DEFAULT, Machine, as_machine
 from .program import defines
 
@@ -64,7 +64,8 @@ def choose(shape: Union[str, Layout, None] = None, uses: Union[str, Iterable[str
     values, count, _kept = defines(params)
     changes = [native.optional(f"{field}={value}") for field, value in chip.overrides.items()]
     return Choice(native.asked(
-        lib.ts_choose_layouts, "ts_choice_request", machine=chip.name, shape=None if shape is None else str(shape), uses=joined,
+        lib.ts_choose_layouts, "ts_choice_request", machine=chip.name,
+        shape=None if shape is None else layout_text(shape), uses=joined,
         program=None if program is None else os.fspath(program), tensor=tensor, defines=values, define_count=count,
         combine=combine, exhaustive=exhaustive, exact=exact, changes=ffi.new("char *[]", changes), change_count=len(changes)))
 

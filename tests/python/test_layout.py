@@ -14,6 +14,7 @@ from cli import expect_json, main, run, test
 import numpy as np
 
 import tilesim as ts
+from tilesim import conversions
 
 SHAPES = ["bf16[1000,784]{1,0:T(8,128)(2,1)}", "f32[3,5]{1,0:T(2,2)}", "f32[4,6,10]{2,1,0:T(4,4)}", "s8[7,65]{1,0:T(8,128)(4,1)}",
           "f32[]", "f32[0,8]{1,0}", "f32[16,256] S[(2,8,2,128):(2048,128,1024,1)]", "f32[16,64] lambda i,j: [j, i]"]
@@ -398,6 +399,10 @@ def copies_and_other_processes():
                 ts.Machine("tpu-v5e", {"hbm.clock": "1 GHz"})):
         for other in (pickle.loads(pickle.dumps(one)), copy.deepcopy(one)):
             assert other == one and repr(other) == repr(one) and other is not one
+    for one in (ts.price("f32[64,64]", ts.Layout("f32[64,64]{0,1}"), ts.Machine("tpu-v4", {"hbm.clock": "1 GHz"}), exact=True),
+                ts.relayout('f32[16,256] vpad<"32,{0,0},(8,128)">', 'f32[16,256] vpad<"32,{3,0},(8,128)">', "tpu-v6e")):
+        for other in (pickle.loads(pickle.dumps(one)), copy.deepcopy(one)):
+            assert other.json() == one.json() and repr(other) == repr(one) and other.machine == one.machine
 
 
 @test
@@ -409,6 +414,9 @@ def large_ones_are_of_fresh_memory():
     back = ts.convert(packed, layout)
     assert (back == array).all() and back.flags.writeable and back.flags.c_contiguous
     back[0, 0] = packed[0] = 1
+    huge = ts.Layout("f32[1048576,1048576]{1,0:T(8,128)}")  # 4 TiB
+    assert "the source: 1 bytes, expected the 4398046511104" in raised(ts.InputError, ts.convert, bytes(1), huge).message
+    assert "no memory for 1,152,921,504,606,846,976 bytes" in str(raised(MemoryError, conversions._fresh, 1 << 60, False))
 
 
 @test

@@ -70,6 +70,7 @@ def machines():
     changed = ts.Machine("tpu-v5e", {"hbm.clock": "3.2 GHz"})
     assert changed != machine and eval(repr(changed), {"Machine": ts.Machine}) == changed
     assert ts.Machine("configs/tpu-v5e.yaml") == machine
+    assert ts.Machine("tpu-v5e", {"core.bf16": True}) == ts.Machine("tpu-v5e", {"core.bf16": "true"}) != machine
     try:
         ts.Machine("tpu-v5e", {"hbm.clocks": 1})
     except ts.InputError as error:

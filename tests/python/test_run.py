@@ -96,6 +96,13 @@ def refused():
 
 
 @test
+def truths_are_numbers():
+    text = ".param A = 2\n.assert A == 1, \"not 1\"\n nop\n"
+    assert ts.run(ts.Program.assemble(text, params={"A": True})).cycles == 1
+    assert "not 1" in raised(ts.InputError, ts.Program.assemble, text, params={"A": False}).message
+
+
+@test
 def values_of_another_type_are_named():
     rows = "f32[8]"
     for found, function, *arguments in (
@@ -104,6 +111,8 @@ def values_of_another_type_are_named():
             ("exact cannot be None", lambda: ts.price(rows, rows, exact=None)), ("exact cannot be 'no'", lambda: ts.price(rows, rows, exact="no")),
             ("exact cannot be None", lambda: ts.audit(MODULE, exact=None)), ("mesh cannot be 4", lambda: ts.run("tilesim:/add.tsim", mesh=4)),
             ("source cannot be 3", ts.Program.assemble, 3), ("overrides are values", ts.Machine, "tpu-v4", ["hbm.clock=2 GHz"]),
+            ("a layout is a text, not ndarray", ts.price, np.zeros(8), rows), ("a layout is a text, not int", ts.price, rows, 3),
+            ("a layout is a text, not NoneType", ts.relayout, None, rows), ("a layout is a text, not list", ts.choose, [rows]),
             ("params are values", lambda: ts.run("tilesim:/add.tsim", params=[64])),
             ("(f32[2]{0}, s32[3]{0}) has no layout", ts.Layout("(f32[2], s32[3])").offset, 0)):
         text = str(raised(TypeError, function, *arguments))
