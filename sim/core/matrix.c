@@ -202,6 +202,10 @@ static bool latch_allowed(ts_error *err, const ts_core *core, const core_op *op,
 }
 
 /* A tile of edge 128 * c takes c vregs for each group of rows, the columns from left to right. */
+static int vregs_of_tile(const ts_core *core, matrix_type type) {
+    return edge_of(core) / matrix_rows(type) * chunks_of(core);
+}
+
 static bool latch(ts_error *err, ts_core *core, const core_op *op, matrix_type type, orientation way) {
     core_mxu *mxu = &core->mxus[op->unit];
     int edge = edge_of(core);
@@ -218,7 +222,7 @@ static bool latch(ts_error *err, ts_core *core, const core_op *op, matrix_type t
         matrix_unpack_row(type, op->in[1], r, words, way == TRANSPOSED ? edge : 1);
     }
     mxu->latched++;
-    if (mxu->latched == edge / matrix_rows(type) * chunks_of(core)) {
+    if (mxu->latched == vregs_of_tile(core, type)) {
         mxu->latched = 0;
         mxu->complete++;
         mxu->tile_ready[tile] = core->now + core->setup.config->latency_cycles[TS_LATENCY_MXU_LATCH];
@@ -229,9 +233,13 @@ static bool latch(ts_error *err, ts_core *core, const core_op *op, matrix_type t
 bool core_gate_mxu_swap(ts_error *err, const ts_core *core, const core_op *op, int64_t *cycle, int *stall) {
     const core_mxu *mxu = &core->mxus[op->unit];
     int tile = (mxu->first + mxu->in_use) % core->setup.config->mxu.staging;
+    if (mxu->complete == 0 && mxu->latched == 0)
+        return core_fault(err, core, op, "matrix unit %d has no tile, expected mxu.latch first", op->unit);
     if (mxu->complete == 0) {
-        return core_fault(err, core, op, "matrix unit %d has no complete tile, %d vregs are latched",
-                          op->unit, mxu->latched);
+        matrix_type type = mxu->tile_types[tile];
+        return core_fault(err, core, op,
+                          "matrix unit %d has no complete tile: %d of %d vregs of %s are latched", op->unit,
+                          mxu->latched, vregs_of_tile(core, type), matrix_types[type].name);
     }
     if (mxu->tile_ready[tile] > *cycle) {
         *cycle = mxu->tile_ready[tile];

@@ -92,8 +92,8 @@ CORE_FUNCTION(vtr_push_b16) { return push(err, core, op, HALVES); }
 bool core_gate_vtr_pop(ts_error *err, const ts_core *core, const core_op *op, int64_t *cycle, int *stall) {
     const core_transposer *t = core->transposer;
     if (t->count == 0) {
-        return core_fault(err, core, op, "the transposer has no complete block, %d rows are in it",
-                          t->row_count);
+        return core_fault(err, core, op, "the transposer has no complete block: %d of %d rows are in it",
+                          t->row_count, TS_LANES);
     }
     if (t->blocks[t->first].ready > *cycle) {
         *cycle = t->blocks[t->first].ready;

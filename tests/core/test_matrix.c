@@ -380,7 +380,11 @@ static void misuse_is_a_fault_or_refused(void **state) {
         {0, "vtr.push.b32 v0 ; vtr.push.b32 v1", "the bundle has two vtr.push.b32 on one unit"},
         {0, "mxu.push.f32 0 v0", "matrix unit 0 has no tile in use, expected a swap first"},
         {0, "mxu.pop v0 0", "matrix unit 0 has no result, expected a push first"},
-        {0, "mxu.latch.f32 0 v0\nmxu.swap 0", "matrix unit 0 has no complete tile, 1 vregs are latched"},
+        {0, "mxu.latch.f32 0 v0\nmxu.swap 0",
+         "matrix unit 0 has no complete tile: 1 of 16 vregs of f32 are latched"},
+        {0, "mxu.latch.bf16 0 v0\nmxu.latch.bf16 0 v0\nmxu.swap 0",
+         "matrix unit 0 has no complete tile: 2 of 8 vregs of bf16 are latched"},
+        {0, "mxu.swap 0", "matrix unit 0 has no tile, expected mxu.latch first"},
         {0, "mxu.latch.f32 0 v0\nmxu.latch.bf16 0 v0", "a tile of f32 so far, expected no bf16 in it"},
         {1, "mxu.swap 0\nmxu.push.bf16 0 v0", "the tile in use is of f32, expected rows of it, not bf16"},
         {2, "mxu.latch.f32 0 v0", "matrix unit 0 holds 2 tiles, expected a swap before another"},
@@ -392,8 +396,8 @@ static void misuse_is_a_fault_or_refused(void **state) {
         {0, "mxu.take v0 2 0", "no matrix unit 2, expected 0 to 1"},
         {1, "mxu.swap 0\nmxu.acc.f32 0 v0 1 ; mxu.take v0 0 1",
          "accumulator 1 of matrix unit 0 is added to in this bundle, expected an earlier one"},
-        {0, "vtr.pop v0", "the transposer has no complete block, 0 rows are in it"},
-        {0, "vtr.push.b32 v0\nvtr.pop v0", "the transposer has no complete block, 8 rows are in it"},
+        {0, "vtr.pop v0", "the transposer has no complete block: 0 of 128 rows are in it"},
+        {0, "vtr.push.b32 v0\nvtr.pop v0", "the transposer has no complete block: 8 of 128 rows are in it"},
         {0, "vtr.push.b32 v0\nvtr.push.b16 v0", "a block of words so far, expected no halves in it"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
