@@ -46,10 +46,13 @@ const char *ts_shape_axis(const ts_shape *shape, int axis) {
 
 int ts_shape_locate(ts_error *err, const ts_shape *shape, const int64_t *index, int64_t *coordinates) {
     const ts_layout *layout = ts_shape_layout(err, shape, "the shape");
-    for (int i = 0; layout && i < layout->rank; i++)
+    for (int i = 0; layout && i < layout->rank; i++) {
+        if (layout->dims[i] == 0)
+            return ts_error_set(err, TS_ERROR_INPUT, "dim %d is 0: the array has no elements", i);
         if (index[i] < 0 || index[i] >= layout->dims[i])
             return ts_error_set(err, TS_ERROR_INPUT, "index %lld of dim %d, expected 0 to %lld",
                                 (long long)index[i], i, (long long)layout->dims[i] - 1);
+    }
     if (layout) ts_layout_forward(layout, index, coordinates);
     return layout != NULL;
 }

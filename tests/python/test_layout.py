@@ -81,6 +81,7 @@ def arguments():
     assert "1 indices of 2 dims" in str(raised(TypeError, layout.offset, 1))
     assert "2 coordinates on 1 axes" in str(raised(TypeError, layout.index, 1, 2))
     assert raised(ts.InputError, layout.offset, 3, 0).message == "index 3 of dim 0, expected 0 to 2"
+    assert raised(ts.InputError, ts.Layout("f32[4,0]").offset, 3, 0).message == "dim 1 is 0: the array has no elements"
     raised(ValueError, ts.Layout, "f32[8]\0{0}")
     raised(TypeError, ts.convert, np.zeros(3))
     raised(TypeError, ts.convert, np.zeros(3, "datetime64[s]"), to="f32[3]{0}")
