@@ -1,5 +1,7 @@
 /* What a price is not below, and prices with a limit; what is read and written at least. */
 
+#include <stdlib.h>
+
 #include "base/number.h"
 #include "machine/machine.h"
 #include "tests/support/cmocka.h"
@@ -197,21 +199,59 @@ static void small_transfers_are_simulated_whole(void **state) {
 }
 
 /* Where data in flight is limited four channels at least are simulated, and a quarter of all; else one may stand for
- * 128. Shares are powers of two that divide the channels, of a stack where stacks are not taken in turns. */
+ * 128. Shares are powers of two that divide the channels, of a stack where stacks are not taken in turns, and leave
+ * each part its part of the lookahead and 2,048 bursts in flight; all are simulated where less than 128 bursts a
+ * channel are ahead. */
 static void channels_that_stand_for_all(void **state) {
+    enum { KIB = 1024, LARGE = 256 * KIB, BURST = 32 };
     static const struct {
-        int stacks, channels;
-        int64_t in_flight_bytes;
+        int stacks, channels, entries;
+        int64_t lookahead_bytes, in_flight_bytes;
         int share;
-    } rows[] = {{1, 8, 0, 8},    {1, 8, 65536, 2}, {1, 16, 65536, 4}, {4, 32, 65536, 4}, {4, 32, 0, 128},
-                {8, 32, 0, 128}, {3, 16, 0, 16},   {1, 12, 0, 4},     {1, 4, 65536, 1}};
+    } rows[] = {
+        {1, 8, 64, LARGE, 0, 8},          {1, 8, 64, LARGE, LARGE, 2},     {1, 16, 64, LARGE, LARGE, 4},
+        {4, 32, 64, LARGE, LARGE, 4},     {4, 32, 64, LARGE, 0, 128},      {8, 32, 128, LARGE, 0, 128},
+        {3, 16, 64, LARGE, 0, 16},        {1, 12, 64, LARGE, 0, 4},        {1, 4, 64, LARGE, LARGE, 1},
+        {1, 16, 64, LARGE, LARGE - 1, 2}, {1, 16, 64, LARGE, 64 * KIB, 1}, {1, 8, 128, 0, 0, 8},
+        {1, 8, 128, BURST - 1, 0, 8},     {1, 8, 128, BURST, 0, 1},        {1, 8, 128, 2 * BURST, 0, 2},
+        {1, 8, 128, 3 * BURST, 0, 1},     {1, 8, 128, 4 * BURST, 0, 4},    {1, 8, 128, 257 * BURST, 0, 8},
+        {1, 8, 128, 260 * BURST, 0, 8},   {1, 8, 128, 261 * BURST, 0, 4},  {1, 8, 127, 0, 0, 1},
+        {1, 8, 127, 7 * BURST, 0, 1},     {1, 8, 127, 8 * BURST, 0, 8},    {2, 8, 1, 127 * 16 * BURST, 0, 16},
+        {2, 8, 1, 126 * 16 * BURST, 0, 1}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_hbm_config memory = hbm2;
         ts_dma_config dma = plain_dma;
         memory.stacks = rows[i].stacks, memory.channels = rows[i].channels;
+        memory.read_entries = rows[i].entries, memory.write_entries = rows[i].entries + 1;
+        dma.lookahead_bytes = rows[i].lookahead_bytes;
         dma.in_flight_bytes = rows[i].in_flight_bytes;
         ts_dma_machine machine = {&dma, &memory, HBM2_KHZ, NULL};
         assert_int_equal(ts_dma_first_sampling_factor(&machine), rows[i].share);
+    }
+}
+
+/* Channels that wait for each other, as few bursts are looked ahead to or wait in queues, are all simulated. */
+static void coupled_channels_are_not_sampled(void **state) {
+    static const struct {
+        int entries;
+        int64_t lookahead_bytes;
+    } rows[] = {{64, 96}, {64, 256}, {2, 0}, {64, 1024}, {8, 4096}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_arena *arena = ts_arena_new();
+        ts_hbm_config memory = hbm2;
+        ts_dma_config dma = plain_dma;
+        memory.read_entries = memory.write_entries = rows[i].entries;
+        dma.lookahead_bytes = rows[i].lookahead_bytes;
+        ts_dma_machine machine = {&dma, &memory, HBM2_KHZ, NULL};
+        random_transfer t = random_transfer_of(arena, "f32[1024,1024]{1,0}", "f32[1024,1024]{1,0:T(8,128)}");
+        ts_dma_price_request request = {&machine, t.plan, hbm, hbm, false}, all = request;
+        all.exact = true;
+        ts_dma_cost quick, exact;
+        assert_true(ts_dma_price(NULL, arena, &request, &quick) && ts_dma_price(NULL, arena, &all, &exact));
+        if (llabs(quick.cycles - exact.cycles) * 100 > exact.cycles * 3)
+            fail_msg("row %d: %lld cycles, exactly %lld", (int)i, (long long)quick.cycles,
+                     (long long)exact.cycles);
+        ts_arena_free(arena);
     }
 }
 
@@ -224,6 +264,7 @@ int main(void) {
         cmocka_unit_test(long_bursts_have_a_price),
         cmocka_unit_test(small_transfers_are_simulated_whole),
         cmocka_unit_test(channels_that_stand_for_all),
+        cmocka_unit_test(coupled_channels_are_not_sampled),
     };
     return cmocka_run_group_tests_name("dma/price bounds", tests, NULL, NULL);
 }
