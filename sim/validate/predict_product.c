@@ -181,6 +181,8 @@ static bool predict_product(ts_error *err, predict_program k, const ts_workload 
 bool predict_products(ts_error *err, ts_predictor *by, const ts_workload *w, const ts_machine *machine,
                       double *us) {
     int cores = machine->chip.tensor_cores;
+    if (machine->core.mxu.units == 0)
+        return ts_error_set(err, TS_ERROR_UNMODELLED, "the machine has no matrix unit");
     const ts_machine *core = ts_machine_part(err, by->arena, machine, cores);
     if (core != NULL && w->random) core = predict_under_load(by->arena, core);
     const predict_program k = predict_begin(by, core, matmul);

@@ -626,6 +626,15 @@ static void without_a_model(void **state) {
     const ts_workload norm = {.kind = TS_WORK_LAYERNORM, .group = &device_group};
     assert_false(ts_workload_predict(&err, &by, &norm, load("tpu-v5e", NULL), &us));
     assert_error(&err, TS_ERROR_UNMODELLED, "not modelled: there is no program for it yet\n");
+    err = (ts_error){0};
+    const ts_workload product = {
+        .kind = TS_WORK_MATMUL,
+        .count = 1,
+        .block = {128, 128, 128},
+        .products = {{.m = 512, .n = 512, .k = 512, .weights = 1, .in_bytes = 2, .out_bytes = 2}},
+        .group = &device_group};
+    assert_false(ts_workload_predict(&err, &by, &product, load("tpu-v5e", "mxu.units=0"), &us));
+    assert_error(&err, TS_ERROR_UNMODELLED, "not modelled: the machine has no matrix unit\n");
 }
 
 int main(void) {
