@@ -355,7 +355,8 @@ ts_poison *ts_poison_new(ts_arena *arena, const ts_poison_setup *setup) {
     poison->vregs = new_file(arena, limits->vregs);
     poison->vmasks = new_file(arena, limits->vmasks);
     poison->sregs = TS_NEW_ARRAY(arena, const ts_instruction *, limits->sregs);
-    poison->rows = TS_NEW_ARRAY(arena, ts_poison_row, setup->vmem->capacity_bytes / (TS_LANES * 4));
+    int64_t vmem_bytes = setup->vmem ? setup->vmem->capacity_bytes : 0;
+    poison->rows = TS_NEW_ARRAY(arena, ts_poison_row, vmem_bytes / (TS_LANES * 4));
     poison->zeros = new_words(arena, 1);
     poison->ones = new_words(arena, 1);
     poison->scratch = new_words(arena, 1);

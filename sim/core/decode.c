@@ -98,6 +98,9 @@ static bool decode_address(decoder *dec, const ts_instruction *instruction, cons
     const ts_tensor *tensors = dec->core->setup.code->tensors;
     const ts_tensor *tensor = source->tensor >= 0 ? &tensors[source->tensor] : NULL;
     const ts_space *memory = space == TS_SPACE_VMEM ? dec->core->setup.vmem : dec->core->setup.smem;
+    if (!memory)
+        return ts_instruction_error(dec->err, TS_ERROR_INPUT, instruction, "this machine has no %s",
+                                    ts_space_text(space));
     a->tensor_first = tensor ? tensor->base_bytes : 0;
     a->tensor_end = tensor ? tensor->base_bytes + tensor->bytes : memory->capacity_bytes;
     assert(a->tensor_first >= 0 && a->tensor_end <= memory->capacity_bytes);

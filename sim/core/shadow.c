@@ -5,7 +5,8 @@ void core_shadow_new(ts_arena *arena, ts_core *core) {
     const ts_core_setup *setup = &core->setup;
     const ts_isa_limits *limits = &setup->config->limits;
     if (setup->time_only)
-        core->unknown = ts_unknown_new(arena, setup->code, limits->sregs, setup->smem->capacity_bytes);
+        core->unknown =
+            ts_unknown_new(arena, setup->code, limits->sregs, setup->smem ? setup->smem->capacity_bytes : 0);
     if (setup->findings && !setup->time_only) {
         ts_poison_setup poison = {.code = setup->code,
                                   .limits = limits,

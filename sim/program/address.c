@@ -376,6 +376,7 @@ bool assemble_address(assembler *as, const token **at, ts_space_kind space, ts_o
         d.tensor = &as->tensors.items[address->tensor];
         if (!check_space(as, name, address->tensor, space)) return false;
     }
+    if (whole && !has_space(as, name, space)) return false;
     ++*at;
     *out = (ts_operand){.kind = TS_OPERAND_ADDRESS, .as.address = address};
     return expect_mark(as, at, '[', "'['") && (words ? parse_words(&d, at) : parse_index(&d, at));

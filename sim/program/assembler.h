@@ -190,6 +190,8 @@ bool assemble_tensor(assembler *as, const token **at);
 /* Of a tensor that is to begin with values. */
 bool check_filled(assembler *as, const token *location, const ts_tensor_use *use);
 bool assemble_transfer(assembler *as, const token **at, ts_operand *out);
+/* Has the machine that memory? */
+bool has_space(assembler *as, const token *location, ts_space_kind space);
 /* An instruction that takes addresses of a space takes none of a tensor elsewhere. */
 bool check_space(assembler *as, const token *location, int tensor, ts_space_kind space);
 bool assemble_address(assembler *as, const token **at, ts_space_kind space, ts_operand *out);

@@ -92,8 +92,7 @@ int ts_program_tensor(ts_program_builder *b, const char *name, ts_space_kind spa
     symbol *named = location ? scope_add(as->err, as->global, SYMBOL_TENSOR, location) : NULL;
     ts_tensor new = {.name = named ? named->name : NULL, .space = space, .shape = shape};
     bool good = named != NULL;
-    if (good && as->target->space_bytes[space] == 0)
-        good = TOKEN_ERROR(as->err, location, "%s has no %s", as->target->machine, ts_space_text(space));
+    good = good && has_space(as, location, space);
     if (good && !shape->layout) good = TOKEN_ERROR(as->err, location, "this shape has no layout");
     good = good && (use->fill == TS_FILL_FILE || check_filled(as, location, use));
     if (!good || !allocate_tensor(as, location, &new)) {

@@ -7,6 +7,11 @@
 
 #include "assembler.h"
 
+bool has_space(assembler *as, const token *location, ts_space_kind space) {
+    return as->target->space_bytes[space] > 0 ||
+           TOKEN_ERROR(as->err, location, "%s has no %s", as->target->machine, ts_space_text(space));
+}
+
 static bool parse_space(assembler *as, const token **at, ts_space_kind *space) {
     const char *names[TS_SPACE_COUNT];
     const token *name = *at;
@@ -15,8 +20,7 @@ static bool parse_space(assembler *as, const token **at, ts_space_kind *space) {
         if (token_is_name(name, names[i])) {
             *space = (ts_space_kind)i;
             ++*at;
-            return as->target->space_bytes[i] > 0 ||
-                   TOKEN_ERROR(as->err, name, "%s has no %s", as->target->machine, names[i]);
+            return has_space(as, name, *space);
         }
     }
     const char *word = ts_arena_copy_text(as->arena, name->text, name->length);

@@ -633,6 +633,15 @@ static void meshes(void **state) {
     failed(TS_ERROR_USAGE, "ts_program_request needs a machine and a source");
 }
 
+/* A program of a machine that has VMEM, on one that has none. */
+static void a_program_needs_its_memories(void **state) {
+    const ts_run_options options = {.struct_bytes = sizeof options,
+                                    .machine = ts_machine_load(err, arena, "tmem"),
+                                    .program = assemble(" vld v0, vmem[0]\n")};
+    assert_null(ts_simulate(err, arena, &options));
+    failed(TS_ERROR_INPUT, "this machine has no vmem");
+}
+
 static void a_program_needs_its_cores(void **state) {
     ts_program_request request = program_of(".cores 2\n core.count s1\n barrier\n");
     ts_run_options options = {.struct_bytes = sizeof options};
@@ -1090,6 +1099,7 @@ int main(void) {
         TEST(bad_requests),
         TEST(runs),
         TEST(meshes),
+        TEST(a_program_needs_its_memories),
         TEST(a_program_needs_its_cores),
         TEST(run_modes),
         TEST(traces),

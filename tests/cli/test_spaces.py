@@ -1,9 +1,10 @@
 """Memories with named axes: layouts on partitions land in a simulated memory, and feeding few of them takes longer."""
 import sys
+import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from cli import expect, expect_json, main, test
+from cli import expect, expect_json, main, run, test
 
 ROWS = "f32[256,512]{1,0}"
 
@@ -43,6 +44,28 @@ def what_does_not_fit():
     ]
     for layout, message in rows:
         expect(["dma", ROWS, layout, "-m", "trainium2"], code=1, out="", err=f"destination:1:1: error: {message}\n{layout}\n^\n")
+
+
+@test
+def machines_without_some_memory():
+    """Whatever needs it is refused; the rest is as ever."""
+    with tempfile.TemporaryDirectory() as folder:
+        lacks = {name: f"{folder}/no-{name}.yaml" for name in ("vmem", "smem")}
+        for name, path in lacks.items():
+            Path(path).write_text(f"base: tpu-v5e\nmemories: {{{name}: null}}\n")
+        texts = {"vmem": " vld v0, vmem[0]\n", "smem": " sst smem[4], 1\n"}
+        for name, text in texts.items():
+            Path(folder, f"{name}.tsim").write_text(text)
+        program = {name: f"{folder}/{name}.tsim" for name in texts}
+        for options in ([], ["--check"], ["--time-only"]):
+            for name, text in texts.items():
+                place = f"{program[name]}:1:{text.index(name + '[') + 1}"
+                assert run("run", program[name], "-m", lacks[name], *options)[2].startswith(f"{place}: error: {lacks[name]} has no {name}\n")
+            assert run("run", program["smem"], "-m", lacks["vmem"], *options)[0] == 0
+            assert run("run", program["vmem"], "-m", lacks["smem"], *options)[0] == 0
+        for words in (["dma", "f32[64,64]{1,0}", "f32[64,64]{1,0:T(8,128)}"], ["audit", "tests/data/hlo/step.txt"]):
+            found = run(*words, "-m", lacks["smem"])
+            assert found[0] == 0 and found[1].replace(f"{lacks['smem']} (TPU v5e)", "tpu-v5e (TPU v5e), the default") == run(*words)[1]
 
 
 main()
