@@ -689,7 +689,7 @@ def divisions(numbers, x, y):
                           out_shape=[_shape((9, *x.shape), x.dtype), _shape((5, 8), jnp.int32)])(numbers, x, y)
 
 
-def _ragged(parts, x, before, o, whole, buffer, ready):
+def _ragged_copies(parts, x, before, o, whole, buffer, ready):
     del before
     o[...] = jnp.zeros_like(o)
 
@@ -710,7 +710,7 @@ def _ragged(parts, x, before, o, whole, buffer, ready):
 def ragged_copies(parts, x, before):
     """DMAs of as many rows, and of as many columns, as a table says; none of some."""
     smem, vmem, anywhere = [pl.BlockSpec(memory_space=space) for space in (pltpu.SMEM, pltpu.VMEM, pl.ANY)]
-    return pl.pallas_call(_ragged, in_specs=[smem, anywhere, anywhere], out_specs=[vmem, anywhere], input_output_aliases={2: 1},
+    return pl.pallas_call(_ragged_copies, in_specs=[smem, anywhere, anywhere], out_specs=[vmem, anywhere], input_output_aliases={2: 1},
                           scratch_shapes=[pltpu.VMEM(x.shape, x.dtype), pltpu.SemaphoreType.DMA],
                           out_shape=[_shape(before.shape, x.dtype), _shape(before.shape, x.dtype)])(parts, x, before)
 
