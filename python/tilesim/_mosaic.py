@@ -16,6 +16,7 @@ import numpy as np
 from jax._src.interpreters import mlir
 from jax._src.lib import tpu
 from jax._src.pallas.core import semaphore_dtype
+from jax._src.pallas.mosaic import lowering
 from jax._src.state.discharge import discharge_state
 from jax._src.state.types import AbstractRef
 from jax.experimental.pallas import tpu as pltpu
@@ -27,6 +28,8 @@ PINNED = "0.8.1"  # the last jaxlib with the layout passes inside
 DEVICE_KINDS = {4: "TPU v4", 5: "TPU v5e", 6: "TPU v6e", 7: "TPU7x"}  # as JAX names them
 SAME = ("with_memory_space_constraint",)  # where an array has to be, which is no other array
 INLINED = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "remat", "checkpoint")
+# Without a TPU, JAX lowers for the oldest software of a chip; here it is that of JAX's own date.
+lowering.LoweringRuleContext.is_cloud_tpu_older_than = lambda self, year, month, day: False
 
 
 class LoweringError(Exception):

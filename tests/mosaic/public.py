@@ -306,6 +306,22 @@ def gather(dims=(4,), axes=("x",), memory="VMEM"):
     return lambda x: module.all_gather(x, mesh=mesh, axis_name=axes[-1], memory_space=space), [floats(1, 64, 128)], lambda x: x
 
 
+def casts():
+    """As JAX lowers for software of its own date: for older, bf16 and 8 bits go through f32, or are refused."""
+    import jax.numpy as jnp
+    from jax.experimental import pallas as pl
+
+    def body(x, narrow, wide):
+        narrow[...] = x[...].astype(narrow.dtype)
+        wide[...] = narrow[...].astype(wide.dtype) * 2
+    types = jnp.float8_e4m3fn, jnp.bfloat16
+
+    def reference(x):
+        return x.astype(types[0]), 2 * x.astype(types[0]).astype(types[1])
+    return lambda x: pl.pallas_call(body, out_shape=[jax.ShapeDtypeStruct(x.shape, kind) for kind in types])(x), \
+        (floats(1, 64, 256),), reference
+
+
 KERNELS = {
     "matmul bf16 128,128,256": lambda: matmul("bfloat16", 128, 128, 256),
     "matmul bf16 256,256,512": lambda: matmul("bfloat16", 256, 256, 512),
@@ -345,6 +361,7 @@ KERNELS = {
     "copy of a part as halves": part_as_halves,
     "ragged blocks in place": in_place,
     "f32 products rounded to one side": rounded_products,
+    "casts of bf16 to fp8 and back": casts,
 }
 
 
