@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import dataclasses
 import functools
 import itertools
 import json
 import os
 import re
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 import jax
 import jax.numpy as jnp
@@ -438,9 +439,42 @@ def _abstract_mesh(chips: Chips) -> Any:
     return jax.sharding.AbstractMesh(tuple(chips.axes.values()), tuple(chips.axes), abstract_device=device)
 
 
-def _on_chip(chips: Chips):
+class _Chip:
+    """A device of the host that says it is a chip: kernels ask for its kind, to choose their blocks or whether to run at all."""
+    num_cores, core_on_chip = 1, 0
+
+    def __init__(self, device: Any, kind: str, alone: bool):
+        self._device, self.device_kind, self.coords = device, kind, (device.id, 0, 0)
+        self.platform = "tpu" if alone else device.platform  # JAX lays several out as they lie in the torus
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._device, name)
+
+
+@contextlib.contextmanager
+def as_chips(generation: int) -> Iterator[None]:
+    """While a kernel is read or traced: `jax.devices()` and `jax.default_backend()` tell of TPUs, as many as the host has."""
+    kept = jax.devices, jax.local_devices, jax.default_backend
+
+    def devices(backend: Optional[str] = None) -> List[Any]:
+        """Those of another backend are as they are."""
+        if backend not in (None, "tpu"):
+            return kept[0](backend)
+        hosts = kept[0]("cpu")
+        return [_Chip(host, DEVICE_KINDS[generation], len(hosts) == 1) for host in hosts]
+    try:
+        jax.devices, jax.local_devices = devices, lambda process_index=None, backend=None, host_id=None: devices(backend)
+        jax.default_backend = lambda: "tpu"
+        yield
+    finally:
+        jax.devices, jax.local_devices, jax.default_backend = kept
+
+
+@contextlib.contextmanager
+def _on_chip(chips: Chips) -> Iterator[None]:
     """While tracing and lowering: what asks for the device is told of a TPU, and `shard_map` of the mesh."""
-    return jax.sharding.use_abstract_mesh(_abstract_mesh(chips))
+    with as_chips(chips.generation), jax.sharding.use_abstract_mesh(_abstract_mesh(chips)):
+        yield
 
 
 def _no_values() -> np.ndarray:

@@ -459,7 +459,8 @@ def _main(options: argparse.Namespace) -> int:
         return 0
     if not options.kernel:
         raise ValueError("nothing to run: expected FILE.py:FUNCTION or --from-dump FILE")
-    function = _function(options.kernel)
+    with mosaic.as_chips(generation(options.machine)):
+        function = _function(options.kernel)
     arrays = _arguments(function, options.inputs)
     if options.blocks and options.mesh:
         raise ValueError("--block varies kernels of one device: give no --mesh with it")

@@ -322,6 +322,23 @@ def casts():
         (floats(1, 64, 256),), reference
 
 
+def tuned():
+    """Kernels that ask for which chip they are, as public ones do for their tables of block sizes, or run on TPUs alone."""
+    from jax.experimental import pallas as pl
+    from jax.experimental.pallas import tpu as pltpu
+
+    def function(x):
+        kinds = {device.device_kind for device in (*jax.devices(), *jax.local_devices())}
+        assert kinds == {"TPU v5e"} and jax.default_backend() == "tpu" and jax.devices("cpu")[0].device_kind == "cpu", kinds
+        mesh = pltpu.create_tensorcore_mesh("core", devices=jax.devices()[:1])
+
+        def body(x, o):
+            pltpu.emit_pipeline(lambda x, o: o.__setitem__(..., 2 * x[...]), grid=(2,), in_specs=[block], out_specs=block)(x, o)
+        block = pl.BlockSpec((8, 128), lambda i: (i, 0))
+        return pl.kernel(body, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype), mesh=mesh)(x)
+    return function, (floats(1, 16, 128, dtype="float32"),), lambda x: 2 * x
+
+
 KERNELS = {
     "matmul bf16 128,128,256": lambda: matmul("bfloat16", 128, 128, 256),
     "matmul bf16 256,256,512": lambda: matmul("bfloat16", 256, 256, 512),
@@ -362,6 +379,7 @@ KERNELS = {
     "ragged blocks in place": in_place,
     "f32 products rounded to one side": rounded_products,
     "casts of bf16 to fp8 and back": casts,
+    "a kernel that asks for its chip": tuned,
 }
 
 
@@ -471,6 +489,22 @@ def copy_blocks(x, steps, block):
                           out_shape=jax.ShapeDtypeStruct(x.shape, jnp.float32))(x)
 
 
+ON_A_CHIP = """import jax
+from jax.experimental import pallas as pl
+assert jax.devices()[0].device_kind == "TPU v6e" and jax.devices()[0].platform == jax.default_backend() == "tpu"
+
+def double(x: "f32[8,128]"):
+    return pl.pallas_call(lambda x, o: o.__setitem__(..., 2 * x[...]), out_shape=x)(x)
+"""
+
+
+def file_that_asks(folder):
+    """For its chip, when it is read."""
+    path = Path(folder, "asks.py")
+    path.write_text(ON_A_CHIP)
+    return tutorial(f"-m tilesim.pallas {path}:double -m tpu-v6e")
+
+
 def after_a_refusal():
     """What interpret mode does not run (a block that is left and written again) leaves nothing behind for the next kernel."""
     from tilesim import pallas
@@ -528,6 +562,7 @@ def outcomes():
     if len(sys.argv) == 1 or "a dump" in sys.argv:
         with tempfile.TemporaryDirectory() as folder:
             yield "a dump", *dumped(folder)
+            yield "a file that asks for its chip", *file_that_asks(folder)
     if len(sys.argv) == 1 or "shapes" in sys.argv:
         yield "shapes", *of_shapes()
     if len(sys.argv) == 1 or "devices" in sys.argv:
