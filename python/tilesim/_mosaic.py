@@ -26,7 +26,7 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.passmanager import PassManager
 
 PINNED = "0.8.1"  # the last jaxlib with the layout passes inside
-DEVICE_KINDS = {4: "TPU v4", 5: "TPU v5e", 6: "TPU v6e", 7: "TPU7x"}  # as JAX names them
+DEVICE_KINDS = {4: "TPU v4", 5: "TPU v5 lite", 6: "TPU v6 lite", 7: "TPU7x"}  # as the chips have them (v5e, v6e)
 SAME = ("with_memory_space_constraint",)  # where an array has to be, which is no other array
 INLINED = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "remat", "checkpoint")
 # Without a TPU, JAX lowers for the oldest software of a chip; here it is that of JAX's own date.

@@ -329,7 +329,7 @@ def tuned():
 
     def function(x):
         kinds = {device.device_kind for device in (*jax.devices(), *jax.local_devices())}
-        assert kinds == {"TPU v5e"} and jax.default_backend() == "tpu" and jax.devices("cpu")[0].device_kind == "cpu", kinds
+        assert kinds == {"TPU v5 lite"} and jax.default_backend() == "tpu" and jax.devices("cpu")[0].device_kind == "cpu", kinds
         mesh = pltpu.create_tensorcore_mesh("core", devices=jax.devices()[:1])
 
         def body(x, o):
@@ -491,7 +491,7 @@ def copy_blocks(x, steps, block):
 
 ON_A_CHIP = """import jax
 from jax.experimental import pallas as pl
-assert jax.devices()[0].device_kind == "TPU v6e" and jax.devices()[0].platform == jax.default_backend() == "tpu"
+assert jax.devices()[0].device_kind == "TPU v6 lite" and jax.devices()[0].platform == jax.default_backend() == "tpu"
 
 def double(x: "f32[8,128]"):
     return pl.pallas_call(lambda x, o: o.__setitem__(..., 2 * x[...]), out_shape=x)(x)
