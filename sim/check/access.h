@@ -15,4 +15,13 @@ typedef struct {
     const uint32_t *mask; /* of a store: words of mask 0 are not written; NULL: all may be */
 } ts_access;
 
+/* A word of SMEM that is read outside of its array, of bytes first .. end - 1. */
+typedef struct {
+    const ts_instruction *instruction;
+    int64_t address;
+    const char *array;
+    int64_t first, end;
+    int64_t cycle;
+} ts_outside_read;
+
 #endif

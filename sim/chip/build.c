@@ -63,7 +63,8 @@ static void set_ports(const ts_chip *chip, chip_core *own) {
     own->ports = (ts_core_ports){.chip = own,
                                  .dma_start = chip_dma_start,
                                  .dma_ready = chip_dma_ready,
-                                 .changed = chip_change_semaphore};
+                                 .changed = chip_change_semaphore,
+                                 .read_outside = chip_read_outside};
     if (chip->config->links) own->ports.signalled = chip_signal;
     if (chip->config->core.vmem_winner == TS_VMEM_DMA_WINS) own->ports.vmem_take = chip_vmem_take;
     if (chip->sampler) own->ports.looped = looped;

@@ -92,6 +92,19 @@ int64_t chip_core_cycles(const chip_core *own) {
     return core.cycles;
 }
 
+void chip_read_outside(void *self, const ts_outside_read *read) {
+    const chip_core *own = self;
+    ts_findings *findings = own->chip->config->findings;
+    if (!findings) return;
+    ts_finding *f = ts_findings_add(findings, TS_FINDING_OUTSIDE, ts_location_of(read->instruction),
+                                    (ts_location){0}, read->cycle);
+    if (f)
+        ts_finding_describe(
+            f, "%s reads bytes %lld to %lld, outside of %s (%lld to %lld): it gets what lies there",
+            ts_opcode_get(read->instruction->opcode)->mnemonic, (long long)read->address,
+            (long long)read->address + 3, read->array, (long long)read->first, (long long)read->end - 1);
+}
+
 void chip_change_semaphore(void *self, const ts_instruction *instruction, int semaphore, int64_t by,
                            int64_t cycle) {
     chip_core *own = self;

@@ -71,6 +71,7 @@ int64_t chip_vmem_take(void *self, int64_t cycle, int loads, int stores);
 void chip_change_semaphore(void *self, const ts_instruction *instruction, int semaphore, int64_t by,
                            int64_t cycle);
 /* records.c */
+void chip_read_outside(void *self, const ts_outside_read *read);
 ts_in_flight *chip_take_record(ts_chip *chip);
 void chip_give_back(ts_chip *chip, ts_in_flight *t);
 void chip_put_in_flight(ts_chip *chip, ts_in_flight *t);

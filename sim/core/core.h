@@ -73,6 +73,8 @@ typedef struct {
      * semaphore, or took from it (by < 0). NULL: not told. */
     void (*accessed)(void *chip, const ts_access *access);
     void (*changed)(void *chip, const ts_instruction *instruction, int semaphore, int64_t by, int64_t cycle);
+    /* Told of every word that is read outside of its tensor (ts_address.beyond). NULL: not told. */
+    void (*read_outside)(void *chip, const ts_outside_read *read);
     /* Told of every semaphore that is read. NULL: not told. */
     void (*looked)(void *chip, int semaphore);
     /* NULL: there is one device. */

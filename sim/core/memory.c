@@ -33,6 +33,14 @@ static bool outside(ts_error *err, const ts_core *core, const core_op *op, int64
                       tensor >= 0 ? core->setup.code->tensors[tensor].name : "the memory");
 }
 
+static bool inside(const core_address *a, int64_t address) {
+    return address + a->low_bytes >= a->tensor_first && address + a->high_bytes <= a->tensor_end;
+}
+
+static bool may_be_read(const ts_core *core, const core_address *a, int64_t address) {
+    return a->source->beyond && address >= 0 && address + 4 <= core->setup.smem->capacity_bytes;
+}
+
 /* The byte address: of sublane 0 in VMEM, of the word in SMEM. */
 bool core_address_find(ts_error *err, const ts_core *core, const core_op *op, int64_t *address) {
     const core_address *a = op->address;
@@ -46,9 +54,7 @@ bool core_address_find(ts_error *err, const ts_core *core, const core_op *op, in
                           "word address %" PRId64 " is not the start of a row, expected a multiple of %d",
                           word, TS_LANES);
     }
-    if (*address + a->low_bytes < a->tensor_first || *address + a->high_bytes > a->tensor_end)
-        return outside(err, core, op, *address);
-    return true;
+    return inside(a, *address) || may_be_read(core, a, *address) || outside(err, core, op, *address);
 }
 
 static bool whole(const core_op *op) {
@@ -90,6 +96,14 @@ static void tell(const ts_core *core, const core_op *op, const ts_space *space, 
         if (a->source->sublane_mask >> i & 1) ports->accessed(ports->chip, &access);
     }
     if (!apart) ports->accessed(ports->chip, &access);
+}
+
+static void tell_outside(const ts_core *core, const core_op *op, int64_t address) {
+    const ts_core_ports *ports = core->setup.ports;
+    const core_address *a = op->address;
+    ts_outside_read read = {op->instruction, address,       core->setup.code->tensors[a->source->tensor].name,
+                            a->tensor_first, a->tensor_end, core->now};
+    if (ports->read_outside) ports->read_outside(ports->chip, &read);
 }
 
 CORE_FUNCTION(vld) {
@@ -160,6 +174,7 @@ CORE_FUNCTION(vst) {
 CORE_FUNCTION(sld) {
     int64_t address;
     if (!core_address_find(err, core, op, &address)) return false;
+    if (!inside(op->address, address)) tell_outside(core, op, address);
     tell(core, op, core->setup.smem, address, READS);
     memcpy(op->d, ts_space_touch(core->setup.smem, address, 4), 4);
     return true;

@@ -122,6 +122,7 @@ typedef struct {
 typedef struct {
     int64_t word;
     int tensor; /* index into ts_code.tensors, -1: none; the access must stay inside its bytes */
+    bool beyond; /* sld: one outside of them reads what lies there, and is a finding */
     int term_count;
     ts_address_term terms[TS_ADDRESS_TERMS];
     int64_t stride; /* vld, vst: rows of 128 words between sublanes; default 1; vld: 0 repeats one row */

@@ -186,6 +186,7 @@ static bool find_scalar(lowering *l, int at, int count, smem_address *out) {
 bool lower_scalar_load(lowering *l) {
     smem_address at;
     if (!find_scalar(l, 0, l->op->operand_count - 1, &at)) return false;
+    at.memref->address.beyond = true; /* the chip has no bounds */
     ts_operand word = emit1(l, TS_OP_sld, address_of(l, at.memref));
     if (at.narrow) {
         int shift = 32 - at.memref->bits;

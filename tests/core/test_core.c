@@ -330,6 +330,60 @@ static void words_of_smem_are_told_once(void **state) {
     fixture_free(f);
 }
 
+static const ts_tensor table[1] = {{.name = "table", .space = TS_SPACE_SMEM, .base_bytes = 512, .bytes = 16}};
+static ts_outside_read outside[4];
+static int outside_count;
+
+static void tell_outside(void *chip, const ts_outside_read *read) {
+    assert_non_null(chip);
+    outside[outside_count++] = *read;
+}
+
+/* Of the words on both sides of the table, and of its first and last. */
+static void words_outside_of_a_table_are_told_of(void **state) {
+    fixture *f = fixture_new();
+    f->code.tensors = table;
+    f->code.tensor_count = 1;
+    f->ports.read_outside = tell_outside;
+    outside_count = 0;
+    fixture_do(f, "sst [127] 7 ; sst [132] 9 ; sst [128] 5 ; sst [131] 6\nnop\n"
+                  "sld s1 [127] tensor=0 beyond ; sld s2 [132] tensor=0 beyond\n"
+                  "sld s3 [128] tensor=0 beyond ; sld s4 [131] tensor=0 beyond");
+    static const uint32_t values[] = {7, 9, 5, 6};
+    for (int i = 0; i < 4; i++) assert_int_equal(fixture_sreg(f, i + 1), values[i]);
+    assert_int_equal(outside_count, 2);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(outside[i].address, i == 0 ? 508 : 528);
+        assert_string_equal(outside[i].array, "table");
+        assert_int_equal(outside[i].first, 512);
+        assert_int_equal(outside[i].end, 528);
+        assert_int_equal(outside[i].cycle, 2);
+        assert_int_equal(outside[i].instruction->opcode, TS_OP_sld);
+    }
+    fixture_free(f);
+}
+
+/* Nor are there words before the memory, or behind it. */
+static void words_outside_of_the_memory_are_a_fault(void **state) {
+    static const struct {
+        const char *text, *message;
+    } rows[] = {
+        {"sld s1 [-1] tensor=0 beyond", "sld touches bytes -4 to -1, expected 512 to 527 of table"},
+        {"sld s1 [256] tensor=0 beyond", "sld touches bytes 1024 to 1027, expected 512 to 527 of table"},
+        {"sld s1 [0] tensor=0 beyond\nsld s1 [255] tensor=0 beyond\nsld s1 [127] tensor=0",
+         "sld touches bytes 508 to 511, expected 512 to 527 of table"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        fixture *f = fixture_new();
+        f->code.tensors = table;
+        f->code.tensor_count = 1;
+        assert_true(fixture_load(f, rows[i].text));
+        assert_false(fixture_run(f));
+        assert_string_equal(f->err.message, rows[i].message);
+        fixture_free(f);
+    }
+}
+
 static void writes_under_a_mask_keep_the_rest(void **state) {
     fixture *f = fixture_new();
     fixture_do(f, "vmov v1 3.0 ; mlanes m1 100\nvadd.f32 v1 v1 1.0 ?m1\nvsum.lane.f32 v2 v1\nvmov v3 v1 ?m1");
@@ -514,6 +568,8 @@ int main(void) {
         cmocka_unit_test(accesses_are_told_row_for_row),
         cmocka_unit_test(masked_stores_are_told_with_each_row_s_mask),
         cmocka_unit_test(words_of_smem_are_told_once),
+        cmocka_unit_test(words_outside_of_a_table_are_told_of),
+        cmocka_unit_test(words_outside_of_the_memory_are_a_fault),
         cmocka_unit_test(writes_under_a_mask_keep_the_rest),
         cmocka_unit_test(each_operand_has_its_place),
         cmocka_unit_test(the_hosts_rounding_mode_does_not_matter),

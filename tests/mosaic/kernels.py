@@ -653,6 +653,17 @@ def table_of_bytes(kinds, x):
     return pl.pallas_call(kernel, grid_spec=grid, out_shape=_shape((32, 128), x.dtype))(kinds, x)
 
 
+def steps_before(sizes, x):
+    """Of a table in SMEM, the entry before that of the step: before the first there is none, and what is read is not used."""
+    def kernel(sizes, x, o, kept):
+        kept[0] = sizes[pl.program_id(0)]
+        before = sizes[pl.program_id(0) - 1]
+        o[...] = x[...] * jnp.where(pl.program_id(0) > 0, before, kept[0]).astype(jnp.float32)
+    grid = pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=1, grid=(4,), in_specs=[pl.BlockSpec((8, 128), lambda i, sizes: (i, 0))],
+                                        out_specs=pl.BlockSpec((8, 128), lambda i, sizes: (i, 0)), scratch_shapes=[pltpu.SMEM((1,), jnp.int32)])
+    return pl.pallas_call(kernel, grid_spec=grid, out_shape=_shape(x.shape, x.dtype))(sizes, x)
+
+
 def batched(x, y):
     """A product for each of the first dim."""
     def kernel(x, y, o):

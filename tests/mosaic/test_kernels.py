@@ -1,4 +1,5 @@
 """Every committed kernel through `tilesim run`: values against JAX's interpret mode; what is not modelled is counted and named."""
+import json
 import re
 import sys
 import tempfile
@@ -146,6 +147,18 @@ def what_devices_do_to_each_other_is_seen():
             Path(folder, "k.mlir").write_text("\n".join(kept))
             code, _, err = run("run", f"{folder}/k.mlir", "--mesh", cases.CASES[name].mesh, "--check")
         assert code == 3 and said in err and line in err and "mesh_kernels.py:" in err, (name, gone, code, err)
+
+
+@test
+def scalars_outside_of_their_array_are_warned_of():
+    """The chip has no bounds in SMEM; with --check the run has failed."""
+    for words, expected in (((), 0), (("--check",), 3)):
+        code, out, err = run("run", "tests/mosaic/kernels/steps_before.mlir", "--json", *words)
+        assert code == expected, (words, code, err)
+        found = json.loads(out)["findings" if words else "warnings"]
+        first = next(finding for finding in found if finding["kind"] == "read_outside")
+        assert first["message"] == "sld reads bytes 508 to 511, outside of prefetch_0 (512 to 1023): it gets what lies there", first
+        assert first["where"]["file"] == "tests/mosaic/kernels.py" and first["times"] == 1, first
 
 
 @test

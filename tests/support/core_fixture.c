@@ -88,6 +88,8 @@ static bool read_option(reader *in, ts_instruction *instruction) {
         in->address->sublane_mask = (uint8_t)number(in);
     else if (take(in, "tensor="))
         in->address->tensor = (int)number(in);
+    else if (take(in, "beyond"))
+        in->address->beyond = true;
     else
         return false;
     return true;

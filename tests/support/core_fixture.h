@@ -8,7 +8,7 @@
  *   s1 v2 m3     registers            ?m3  the write mask
  *   12 -3 1.5    numbers (a '.' makes it f32)
  *   [64+s1*128+s2/8*1024!]  a word address; '!' behind a term: the division must be exact
- *   stride=2 rows=0x0f tensor=0       of the address before them
+ *   stride=2 rows=0x0f tensor=0 beyond   of the address before them
  *   @3 a bundle   e0 a semaphore   e1+s2:4 the semaphores 1 to 4 by s2   t0 a transfer
  * Aborts on a mistake. `code` gets the bundles; its other fields stay. */
 void fixture_assemble(ts_arena *arena, ts_code *code, const char *text);
