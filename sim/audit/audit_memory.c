@@ -428,20 +428,7 @@ static bool is_listed(ts_span text) {
            find(text, " bytes") || ts_hlo_begins(text, "The rest ");
 }
 
-/* Without the time and place that logs write before it, "I0320 03:59:34.7 855 compiler.cc:2163] ". */
-static ts_span without_stamp(ts_span text) {
-    const char *at = text.text, *end = at + text.length;
-    while ((at = memchr(at, ']', (size_t)(end - at))) != NULL) {
-        const char *digit = at++;
-        while (digit > text.text && ts_is_digit(digit[-1])) digit--;
-        if (digit < at - 1 && digit > text.text && digit[-1] == ':') return ts_hlo_trim(from(text, at));
-    }
-    return text;
-}
-
 audit_line audit_memory_line(ts_audit *a, int64_t line, ts_span text) {
-    text = without_stamp(text);
-    if (text.length == 0) return AUDIT_LINE_ALL;
     if (read_failed(a, line, text)) return AUDIT_LINE_ALL;
     if (read_allocation(a, line, text)) return a->section = SECTION_LIST, AUDIT_LINE_ALL;
     if (read_value(a, line, text) || begins_section(a, text)) return AUDIT_LINE_ALL;

@@ -12,6 +12,8 @@ struct ts_hlo_reader {
     const ts_hlo_events *events;
     ts_hlo_counts counts;
     ts_arena *arena;
+    bool has_marks;        /* any line of this piece, or of what is held */
+    ts_text plain;         /* such a line without them */
     ts_text held;          /* the part of a line that has come; TS_HLO_LINE_BYTES at most */
     size_t held_more;      /* bytes of it that are not in `held` */
     char tail[TAIL_BYTES]; /* the last of these, where their number says, modulo its size */
@@ -40,6 +42,7 @@ ts_hlo_reader *ts_hlo_new(ts_arena *arena, const ts_hlo_events *events) {
     ts_hlo_reader *r = TS_NEW(arena, ts_hlo_reader);
     r->events = events;
     r->arena = arena;
+    r->plain = ts_text_begin(arena);
     r->held = ts_text_begin(arena);
     r->joined = ts_text_begin(arena);
     r->mlir.shape = ts_text_begin(arena);
@@ -420,9 +423,14 @@ static const char *comment_start(const char *at, const char *end) {
     return end;
 }
 
-/* What a line begins with behind blanks and marks of mail; '\0': nothing. */
+static const char *skip_mail(const char *at, const char *end) {
+    while (at < end && ((*at != '\n' && hlo_is_space(*at)) || *at == '>')) at++;
+    return at;
+}
+
+/* What a line begins with behind blanks, marks of mail and a log's stamp; '\0': nothing. */
 static char first_byte(const char *at, const char *end) {
-    while (at < end && ((*at != '\n' && hlo_is_space(*at)) || *at == '>')) at++; /* ">": of mail */
+    at = skip_mail(hlo_skip_stamp(skip_mail(at, end), end), end);
     return at < end ? *at : '\0';
 }
 
@@ -448,11 +456,14 @@ static void settle_name(ts_hlo_reader *r, char first) {
     r->next = next;
 }
 
-static void take_line(ts_hlo_reader *r, const char *at, size_t length) {
-    const char *end = at + length;
-    const char first = first_byte(hlo_skip_stamp(at, end), end);
+static void settle(ts_hlo_reader *r, char first) {
     settle_mlir(r, first);
     settle_name(r, first);
+}
+
+static void take_plain_line(ts_hlo_reader *r, const char *at, size_t length) {
+    const char *end = at + length;
+    if (r->mlir_line > 0 || r->joined_lines == 1) settle(r, first_byte(at, end));
     if (r->counts.lines++ == 0) at += ts_text_mark(at, length);
     while (at < end && hlo_is_space(*at)) at++;
     /* Of a statement's other lines no more marks than of its first: ">" closes a bracket, too. */
@@ -477,12 +488,24 @@ static void take_line(ts_hlo_reader *r, const char *at, size_t length) {
     take_fresh(r, at, end);
 }
 
+static void take_line(ts_hlo_reader *r, const char *at, size_t length) {
+    if (!r->has_marks) return take_plain_line(r, at, length);
+    r->plain.length = 0;
+    hlo_add_plain(&r->plain, at, at + length);
+    take_plain_line(r, r->plain.bytes, r->plain.length);
+}
+
 /* ---- Pieces ---- */
 
-/* Of what may be a log's stamp it is not known what follows. */
-static char next_byte(const char *at, const char *end) {
-    const char first = first_byte(at, end);
-    return first == 'I' || first == 'W' || first == 'E' || first == 'F' ? '\0' : first;
+/* The same of the next line, of which all may not have come; '\0': that is not known. */
+static char next_byte(const char *at, const char *end, bool has_marks) {
+    at = skip_mail(at, end);
+    if (at == end || *at == '\n' || (!has_marks && !hlo_may_begin_stamp(at, end)))
+        return at == end ? '\0' : *at;
+    const char *newline = memchr(at, '\n', (size_t)(end - at));
+    if (!newline || has_marks) return '\0';
+    const char first = first_byte(at, newline);
+    return first == '\0' ? '\n' : first;
 }
 
 static void keep_tail(ts_hlo_reader *r, const char *bytes, size_t length) {
@@ -524,10 +547,11 @@ static void take_held(ts_hlo_reader *r) {
 
 void ts_hlo_feed(ts_hlo_reader *r, const char *bytes, size_t length) {
     r->counts.bytes += (int64_t)length;
+    r->has_marks = (r->has_marks && r->held.length > 0) || hlo_has_marks(bytes, length);
     while (length > 0) {
         const char *newline = memchr(bytes, '\n', length);
         size_t piece = newline ? (size_t)(newline - bytes) : length;
-        if (newline) r->next = next_byte(newline + 1, bytes + length);
+        if (newline) r->next = next_byte(newline + 1, bytes + length, r->has_marks);
         if (newline && r->held.length == 0 && piece <= TS_HLO_LINE_BYTES) {
             take_line(r, bytes, piece);
         } else {

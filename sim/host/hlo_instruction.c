@@ -128,18 +128,3 @@ const char *hlo_skip_quotes(const char *line, const char *end, int most, int *ma
     *marks = 0;
     return line;
 }
-
-const char *hlo_skip_stamp(const char *line, const char *end) {
-    const char *at = line + 1;
-    if (hlo_begins(line, end, "E   ")) return line + 4; /* pytest's, of each line of an error .. */
-    if (hlo_begins(line, end, "E") && hlo_skip_space(at, end) == end) return end; /* .. which may be empty */
-    if (line == end || !memchr("IWEF", *line, 4)) return line;
-    for (const char *behind = " ::.  "; *behind; behind++) {
-        const char *digits = at;
-        while (at < end && ts_is_digit(*at)) at++;
-        if (at == digits || at == end || *at != *behind) return line;
-        for (at++; at < end && *behind == ' ' && *at == ' ';) at++;
-    }
-    while (at < end && *at != ']' && !hlo_is_space(*at)) at++;
-    return at < end && *at == ']' && ts_is_digit(at[-1]) ? at + 1 : line;
-}

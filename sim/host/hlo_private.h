@@ -38,13 +38,22 @@ hlo_answer hlo_read_labelled(const char *at, const char *end, ts_hlo_instruction
 /* Behind what mail writes before what it quotes, "> ", ">> ", "> > ", with nothing behind it too: at most so
  * many marks; *marks says how many. */
 const char *hlo_skip_quotes(const char *line, const char *end, int most, int *marks);
-/* Behind what logs write before each line, "I0320 03:59:34.7 855 compiler.cc:2163] " or "E   ". */
-const char *hlo_skip_stamp(const char *line, const char *end);
 /* [ROOT] name = alone, of a computation, or less of it; `next` is the first byte of the next line, '\0': not
  * known. */
 bool hlo_is_left_side(const char *at, const char *end, char next);
 /* Brackets outside quotes that are open at the end. */
 int64_t hlo_depth_of(const char *at, const char *end);
+
+/* ---- What is around text in logs, terminals and web pages (hlo_stamp.c) ---- */
+
+/* Behind what logs write before each line, "I0320 03:59:34.7 855 compiler.cc:2163] " or "E   ". */
+const char *hlo_skip_stamp(const char *line, const char *end);
+/* Quickly, as most lines begin none. */
+bool hlo_may_begin_stamp(const char *at, const char *end);
+/* Has the text tabs, no-break spaces, or what sets the colours of a terminal? */
+bool hlo_has_marks(const char *at, size_t length);
+/* The text with blanks in place of these, and without colours. */
+void hlo_add_plain(ts_text *out, const char *at, const char *end);
 
 /* ---- Instructions over several lines (hlo_wrap.c) ---- */
 

@@ -197,20 +197,13 @@ static const row rows[] = {
     /* Of mail; a wrapped attribute behind its comma, and what is no quote. */
     {"> ENTRY %e {\n>   %a = f32[8] copy(%p)\n>     , metadata={}\n>\n> }\n>> > E   Total:\n>=1\n",
      "1 entry <e>\n2 <a> <f32[8]> <copy> <%p> +< , metadata={}>\nend\n6 message <Total:>\n7 message <>=1>\n"},
-    {"I0320 03:59:34 855 h:1] ENTRY %e {\n"
-     "I0320 03:59:34.7 855 h:] ENTRY %e {\n"
-     "I0320 03:59:34.7 855 h 1] ENTRY %e {\n"
-     "I 3:59:34.7 8 h:1] ENTRY %e {\n"
-     "D0320 03:59:34.7 855 h:1] ENTRY %e {\n"
-     "I0320 03:59:34.7 h:1] ENTRY %e {\n"
-     "I0320 03:59.34.7 8 h:1] ENTRY %e {\n",
-     "1 message <I0320 03:59:34 855 h:1] ENTRY %e {>\n"
-     "2 message <I0320 03:59:34.7 855 h:] ENTRY %e {>\n"
-     "3 message <I0320 03:59:34.7 855 h 1] ENTRY %e {>\n"
-     "4 message <I 3:59:34.7 8 h:1] ENTRY %e {>\n"
-     "5 message <D0320 03:59:34.7 855 h:1] ENTRY %e {>\n"
-     "6 message <I0320 03:59:34.7 h:1] ENTRY %e {>\n"
-     "7 message <I0320 03:59.34.7 8 h:1] ENTRY %e {>\n"},
+    /* A stamp at the end of its line, lines that a shorter one is before, colours and no-break spaces. */
+    {"[rank0]: %c (p: f32[8]) -> f32[8] {\n[rank0]:\xc2\xa0 %a = f32[8]\n[rank0]:\n"
+     "\x1b[36m(f pid=1)\x1b[0m %b = f32[8]\n2020-05-04T09:05:40Z copy(%a)\n[0]:}\n",
+     "1 computation <c>\n2 cut <a> <f32[8]>\n4 <b> <f32[8]> <copy> <%a>\nend\n"},
+    {"module {\n\xc2\xa0 func.func @f(%a: tensor<8xf32>) {\n\xc2\xa0\xc2\xa0 %0 = stablehlo.add %a, %a : "
+     "tensor<8xf32>\n}\n",
+     "2 entry <f>\n2 <a> <f32[8]> <parameter>\n3 <0> <f32[8]> <add> <f32[8] %a, f32[8] %a>\nend\n"},
     {"ENTRY main {\n  x = f32[] parameter(0), sharding={replicated}\n} // main\n",
      "1 entry <main>\n2 <x> <f32[]> <parameter> <0> +<, sharding={replicated}>\nend\n"},
     /* With the types of operands, column-aligned, a comment in a tuple, nested tuples. */
