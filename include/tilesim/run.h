@@ -33,6 +33,10 @@ typedef struct {
      * program was read for, on the same machine. One that was read for a mesh runs on no other axes. */
     const char *mesh, *topology;
     int threads; /* for a mesh; the result is the same */
+    /* Asked some times a second while the program runs, and not while checks compute what they expect: not 0
+     * ends the run with an error. NULL: none. */
+    int (*stopped)(void *context);
+    void *context;
 } ts_run_options;
 
 typedef struct ts_simulation ts_simulation;

@@ -7,7 +7,7 @@ from typing import Any, Callable, List, Optional, Tuple, Union
 
 import cffi
 
-from .errors import raise_error
+from .errors import FileError, raise_error
 
 HERE = Path(__file__).resolve().parent
 LIBRARY = "libtilesim.so.0"
@@ -109,6 +109,18 @@ def asked(function: Callable, struct: str, kept: Any = (), arena: Any = None, **
     place = new_arena() if arena is None else arena
     request, _held = request_of(struct, **fields)
     return owned(call(function, place, request), (place, kept))
+
+
+def asked_until_stopped(function: Callable, struct: str, kept: Any = (), arena: Any = None, **fields: Any):
+    """The same of a function that asks now and then whether to go on: so Ctrl-C is heard."""
+    heard: List[BaseException] = []
+    stopped = ffi.callback("int(void *)", lambda _: 0, error=1, onerror=lambda kind, error, trace: heard.append(error))
+    try:
+        return asked(function, struct, kept, arena, stopped=stopped, **fields)
+    except FileError:
+        if heard:
+            raise heard[0] from None
+        raise
 
 
 def view(pointer, count: int, arena) -> memoryview:

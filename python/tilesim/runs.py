@@ -39,9 +39,9 @@ class Run:
                 for name, array in self._inputs.items()]
         inputs = ffi.new("ts_input[]", [{"name": name, "array": array} for name, array, _ in kept])
         program = self.program
-        return native.asked(lib.ts_simulate, "ts_run_options", program, arena, machine=program.machine._machine,
-                            program=program._program, inputs=inputs, input_count=len(kept), trace=trace, page=page,
-                            **self._options)
+        return native.asked_until_stopped(lib.ts_simulate, "ts_run_options", program, arena, machine=program.machine._machine,
+                                          program=program._program, inputs=inputs, input_count=len(kept), trace=trace,
+                                          page=page, **self._options)
 
     def counter(self, name: str) -> int:
         """A counter by its name in the JSON: "bundles", "hbm_read_bytes"."""

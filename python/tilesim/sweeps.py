@@ -6,9 +6,9 @@ import os
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Union
 
 from . import _native as native
-from ._native import ffi, lib
+from ._native import lib
 from ._table import table
-from .errors import FileError, UsageError
+from .errors import UsageError
 
 
 class Sweep(List[Dict[str, Any]]):
@@ -53,18 +53,6 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"a study holds {value!r}: expected numbers, texts, lists and dicts")
 
 
-def _answered(**request: Any) -> Any:
-    """Of the library, which asks between answers whether to go on: so Ctrl-C is heard."""
-    heard: List[BaseException] = []
-    stopped = ffi.callback("int(void *)", lambda _: 0, error=1, onerror=lambda kind, error, trace: heard.append(error))
-    try:
-        return native.asked(lib.ts_study_answer, "ts_study_request", stopped=stopped, **request)
-    except FileError:
-        if heard:
-            raise heard[0] from None
-        raise
-
-
 def sweep(study: Union[str, "os.PathLike[str]", Mapping[str, Any]], db: Union[str, "os.PathLike[str]", None] = None,
           workers: int = 1, timeout: Optional[float] = None, retry: bool = False, frame: Optional[bool] = None) -> Any:
     """Answers a study: the path of its YAML, the YAML as a text of several lines, or the same as a dict.
@@ -79,7 +67,8 @@ def sweep(study: Union[str, "os.PathLike[str]", Mapping[str, Any]], db: Union[st
         file, text = None, study
     else:
         file, text = os.fspath(study), None
-    made = _answered(file=file, text=text, database=None if db is None else os.fspath(db), workers=workers,
-                     timeout_seconds=timeout or 0.0, retry=retry)
+    made = native.asked_until_stopped(lib.ts_study_answer, "ts_study_request", file=file, text=text,
+                                      database=None if db is None else os.fspath(db), workers=workers,
+                                      timeout_seconds=timeout or 0.0, retry=retry)
     rows = Sweep(native.printed_json(lib.ts_study_json, made))
     return rows.frame() if frame or (frame is None and _has_pandas()) else rows

@@ -13,6 +13,7 @@ struct ts_simulation {
     ts_timeline timeline;
     ts_page_trace *page; /* NULL: none is kept */
     ts_mesh mesh;
+    ts_interrupt interrupt;
 };
 
 static const ts_run_array *list_inputs(ts_error *err, ts_arena *arena, const ts_run_options *options) {
@@ -83,6 +84,8 @@ static bool read_options(ts_error *err, ts_arena *arena, const ts_run_options *o
         .profile = options->page != 0,
         .max_cycles = options->max_cycles ? options->max_cycles : INT64_MAX,
     };
+    run->interrupt = (ts_interrupt){.stopped = options->stopped, .context = options->context};
+    run->request.interrupt = options->stopped ? &run->interrupt : NULL;
     if (!find_mesh(err, arena, options, run)) return false;
     if (options->trace || options->page) {
         run->timeline =

@@ -132,6 +132,9 @@ static chip_core *first_core(ts_chip *chip, int64_t *at, int64_t *others) {
     return best;
 }
 
+/* Before it is looked whether a run is to end: a moment of the host. */
+enum { CYCLES_UNASKED = 1 << 17 };
+
 /* How far a core may go alone: up to a completion. With several cores, not farther than a transfer that
  * another one starts can change when others complete. */
 static int64_t limit_of(const ts_chip *chip, int64_t core_at, int64_t max_cycles) {
@@ -139,6 +142,7 @@ static int64_t limit_of(const ts_chip *chip, int64_t core_at, int64_t max_cycles
     const ts_dma_machine *memory = &chip->config->memory;
     int64_t issue = core_at + ts_clock_cycles(memory->dma->issue_ps, memory->core_khz);
     if (chip->core_count > 1) limit = ts_min(limit, issue);
+    if (chip->config->interrupt) limit = ts_min(limit, core_at + CYCLES_UNASKED);
     return ts_max(limit, core_at + 1);
 }
 
@@ -213,10 +217,14 @@ const ts_instruction *ts_chip_waiting(const ts_chip *chip, int core, int *semaph
     return ts_core_waiting(chip->cores[core].core, semaphore, needed);
 }
 
+bool ts_chip_interrupted(ts_error *err) { return ts_error_set(err, TS_ERROR_IO, "the run is stopped"); }
+
 bool ts_chip_run(ts_error *err, ts_chip *chip, int64_t max_cycles) {
     bool running = true;
-    while (running)
+    while (running) {
         if (!step(err, chip, max_cycles, INT64_MAX, ALL_UNSEEN, &running)) return false;
+        if (ts_interrupt_is_heard(chip->config->interrupt)) return ts_chip_interrupted(err);
+    }
     return true;
 }
 

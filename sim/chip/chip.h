@@ -6,6 +6,7 @@
 #ifndef TILESIM_CHIP_CHIP_H
 #define TILESIM_CHIP_CHIP_H
 
+#include "base/interrupt.h"
 #include "check/in_flight.h"
 #include "core/core.h"
 #include "dma/price.h"
@@ -29,6 +30,7 @@ typedef struct {
     const bool *inputs;                /* and whether it should stay as it is */
     const struct ts_chip_links *links; /* to the other chips of a mesh (chip/remote.h); NULL: it is alone */
     struct ts_engine_pool *engine_pool; /* of a mesh (chip/engine_pool.h); NULL: none is shared */
+    ts_interrupt *interrupt;            /* of a run to its end; NULL: none */
 } ts_chip_config;
 
 /* What a chip takes of a machine, which must outlive it. */
@@ -95,6 +97,8 @@ int ts_chip_core_count(const ts_chip *chip);
 /* Until the core halts and no transfer is under way. A fault carries cycle and program line. max_cycles: a
  * core that would go on at that cycle is a fault. */
 bool ts_chip_run(ts_error *err, ts_chip *chip, int64_t max_cycles);
+/* The error of a run that its interrupt ended. Returns false. */
+bool ts_chip_interrupted(ts_error *err);
 
 /* The next event alone, if there is one up to cycle `until`: a completion, one bundle of the core, or a stall
  * of it. `running`: false at the end. */

@@ -184,9 +184,14 @@ static bool find_window(ts_pod *pod) {
     return next < pod->bound_ps && !failed;
 }
 
+static bool is_interrupted(ts_pod *pod) {
+    pod->is_interrupted = ts_interrupt_is_heard(pod->request.config->interrupt);
+    return pod->is_interrupted;
+}
+
 static void run_windows(ts_pod *pod) {
     const worker own = {.pod = pod};
-    while (find_window(pod)) {
+    while (find_window(pod) && !is_interrupted(pod)) {
         meet(pod);
         run_share(&own);
         meet(pod);
@@ -249,6 +254,7 @@ bool ts_pod_run(ts_error *err, ts_pod *pod) {
     start(pod, workers);
     run_windows(pod);
     finish(pod, workers);
+    if (pod->is_interrupted) return ts_chip_interrupted(err);
     return report(err, pod) && ts_pod_end(err, pod);
 }
 
@@ -301,6 +307,7 @@ static bool make_device(ts_error *err, ts_pod *pod, int64_t id) {
     device->config = *request->config;
     device->config.links = &device->chip_links;
     device->config.engine_pool = pod->engine_pool;
+    device->config.interrupt = NULL; /* looked for between windows */
     device->config.findings = request->findings ? request->findings[id] : NULL;
     const ts_chip_observer *observer = request->observers ? request->observers[id] : NULL;
     device->chip = ts_chip_new(err, device->node->arena, &device->config, request->code, observer);

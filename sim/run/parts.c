@@ -159,6 +159,7 @@ void run_parts_configure(ts_arena *arena, const ts_run_request *request, run_par
     parts->config.profile = request->profile;
     parts->config.patience = request->patience;
     parts->config.max_cycles = request->max_cycles;
+    parts->config.interrupt = request->interrupt;
     parts->config.findings = parts->findings;
     parts->config.sanitize = request->check;
     parts->config.outputs = parts->outputs;

@@ -41,6 +41,7 @@ typedef struct {
     const ts_chip_observer *const *observers; /* the same of each device of a mesh */
     const ts_mesh *mesh;                      /* whose devices all run the program; NULL: one device */
     int threads;                              /* for a mesh; 0 and 1: the caller alone */
+    ts_interrupt *interrupt;                  /* NULL: none */
 } ts_run_request;
 
 /* Where nobody says: some 3 s of the host between two transfers, and 10 s of the machine. */

@@ -1060,6 +1060,26 @@ static void studies(void **state) {
 /* How often it may be asked before it says so. */
 static int stops(void *context) { return (*(int *)context)-- == 0; }
 
+/* A loop, many seconds long, on a chip and on a mesh. */
+static void stopped_runs(void **state) {
+    static const char *const meshes[] = {NULL, "2x2"};
+    for (int i = 0; i < 2; i++) {
+        int rounds = 2;
+        ts_program_request request =
+            program_of(".loop s0 = 0, 200000000\n    vadd.f32 v0, v0, v1\n.end\nhalt\n");
+        request.mesh = meshes[i];
+        const ts_run_options options = {.struct_bytes = sizeof options,
+                                        .machine = machine(),
+                                        .program = ts_program_assemble(err, arena, &request),
+                                        .stopped = stops,
+                                        .context = &rounds};
+        assert_non_null(options.program);
+        assert_null(ts_simulate(err, arena, &options));
+        failed(TS_ERROR_IO, "the run is stopped");
+        assert_int_equal(rounds, -1);
+    }
+}
+
 static void stopped_studies(void **state) {
     static const char database[] = "build/api_stopped.db";
     int rounds = 3;
@@ -1117,6 +1137,7 @@ int main(void) {
         TEST(studies),
         TEST(relayouts),
         TEST(reshardings),
+        TEST(stopped_runs),
         TEST(stopped_studies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,9 +2,12 @@
 import html
 import json
 import os
+import signal
+import subprocess
 import sys
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
@@ -388,6 +391,36 @@ def notebooks():
     shown = run._repr_html_()
     assert shown.startswith('<iframe srcdoc="') and shown.count('"') < 10 and html.unescape(shown.split('"')[1]) == run.html()
     assert "Timeline" in run.html() and f"{max(run.stalls.values()):,}" in run.html()
+
+
+LONG = r"""
+import sys
+sys.path.insert(0, "python")
+import tilesim as ts
+text = ".loop s0 = 0, 2000000000\n    vadd.f32 v0, v0, v1\n.end\nhalt\n"
+program = ts.Program.assemble(text, mesh=sys.argv[1] or None)
+print("begun", flush=True)
+try:
+    ts.run(program)
+except KeyboardInterrupt:
+    print("heard")
+"""
+
+
+@test
+def interrupts_are_heard():
+    """Ctrl-C ends a run, of one device and of a mesh, that would take minutes."""
+    for mesh in ("", "2x2"):
+        child = subprocess.Popen([sys.executable, "-c", LONG, mesh], stdout=subprocess.PIPE, text=True,
+                                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
+        try:
+            assert child.stdout.readline() == "begun\n"
+            time.sleep(0.5)
+            assert child.poll() is None
+            child.send_signal(signal.SIGINT)
+            assert child.communicate(timeout=20)[0] == "heard\n", mesh
+        finally:
+            child.kill()
 
 
 main()

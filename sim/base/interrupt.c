@@ -1,0 +1,14 @@
+/* A caller that may want long work to end. */
+#include "base/interrupt.h"
+
+#include "base/host_clock.h"
+
+static const double EVERY_SECONDS = 0.05; /* nobody waits for that, and an answer takes far less */
+
+bool ts_interrupt_is_heard(ts_interrupt *interrupt) {
+    if (!interrupt) return false;
+    double now = ts_host_seconds(CLOCK_MONOTONIC);
+    if (now < interrupt->asked_at + EVERY_SECONDS) return false;
+    interrupt->asked_at = now;
+    return interrupt->stopped(interrupt->context) != 0;
+}
