@@ -62,16 +62,11 @@ static bool has_neighbours(const ts_dma_price_request *r) {
     return r->dst.in_hbm && !covers;
 }
 
-/* The destination as text: which bits beside a write are valid. */
-static bool add_shape(question *q, ts_arena *scratch, const ts_shape *shape) {
+/* The destination's text: which bits beside a write are valid. */
+static uint64_t hash_shape(ts_arena *scratch, const ts_shape *shape) {
     ts_text text = ts_text_begin(scratch);
     ts_shape_print(shape, &text);
-    for (size_t at = 0; at < text.length; at += sizeof(int64_t)) {
-        int64_t word = 0;
-        memcpy(&word, text.bytes + at, text.length - at < sizeof word ? text.length - at : sizeof word);
-        if (!add_word(q, word)) return false;
-    }
-    return true;
+    return ts_hash_bytes(TS_HASH_BEGIN, text.bytes, text.length);
 }
 
 /* All figures of the machine, by their values. */
@@ -106,15 +101,14 @@ static bool fill_question(question *q, ts_arena *scratch, const ts_dma_price_req
     q->count = 0;
     if (plan->gathers || plan->box_count > WORDS) return false;
     for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++) add_word(q, whole[i]);
-    bool fits = !has_neighbours(r) || add_shape(q, scratch, plan->dst.shape);
+    bool fits = add_word(q, has_neighbours(r) ? (int64_t)hash_shape(scratch, plan->dst.shape) : 0);
     for (int64_t i = 0; i < plan->box_count && fits; i++) fits = add_box(q, plan, i);
     return fits;
 }
 
 static entry *entry_of(ts_dma_prices *prices, const question *q) {
-    uint64_t both[2] = {0};
-    for (int i = 0; i < q->count; i++) ts_hash_add(both, (uint64_t)q->words[i]);
-    return &prices->entries[both[0] % ENTRIES];
+    uint64_t hash = ts_hash_bytes(TS_HASH_BEGIN, q->words, (size_t)q->count * sizeof q->words[0]);
+    return &prices->entries[hash % ENTRIES];
 }
 
 /* A price, or that it is over the limit. */

@@ -402,6 +402,33 @@ static void like_questions_are_told_apart(void **state) {
     ts_arena_free(arena);
 }
 
+/* That a price is over a limit is known of lower ones alone; a price answers whatever the limit. */
+static void limits_are_told_apart(void **state) {
+    ts_arena *arena = ts_arena_new();
+    int64_t dims[2] = {300, 256};
+    ts_dma_machine keeps = {&plain_dma, &hbm2, HBM2_KHZ, ts_dma_prices_new(arena)}, fresh = keeps;
+    const ts_shape *src = shape(arena, dims, "{1,0}");
+    const ts_dma_end hbm = {.in_hbm = true};
+    ts_dma_price_request known = {&keeps, plan_at(arena, src, src, 1 << 20), hbm, hbm, true}, alone = known;
+    ts_dma_cost whole, over, cost;
+    fresh.prices = NULL;
+    alone.machine = &fresh;
+    assert_true(ts_dma_price(NULL, arena, &alone, &whole));
+    assert_true(ts_dma_price_within(NULL, arena, &known, 1, &over));
+    assert_true(over.is_over && over.cycles > 1);
+    assert_true(ts_dma_price_within(NULL, arena, &known, 1, &cost));
+    assert_memory_equal(&cost, &over, sizeof cost);
+    for (int64_t limit = over.cycles - 1; limit <= over.cycles + 1; limit++) {
+        assert_true(ts_dma_price_within(NULL, arena, &known, limit, &cost));
+        assert_true(cost.is_over ? cost.cycles > limit : cost.cycles == whole.cycles);
+    }
+    assert_true(ts_dma_price_within(NULL, arena, &known, 0, &cost));
+    assert_memory_equal(&cost, &whole, sizeof cost);
+    assert_true(ts_dma_price_within(NULL, arena, &known, 1, &cost) && !cost.is_over);
+    assert_memory_equal(&cost, &whole, sizeof cost);
+    ts_arena_free(arena);
+}
+
 /* By the figures of the machine, wherever they lie. */
 static void prices_are_kept_by_content(void **state) {
     ts_arena *arena = ts_arena_new();
@@ -456,6 +483,7 @@ int main(void) {
         cmocka_unit_test(prices_kept_are_the_same),
         cmocka_unit_test(neighbours_of_writes_are_told_apart),
         cmocka_unit_test(like_questions_are_told_apart),
+        cmocka_unit_test(limits_are_told_apart),
         cmocka_unit_test(prices_are_kept_by_content),
         cmocka_unit_test(gathers_are_skipped),
         cmocka_unit_test(nothing_beats_a_peak),
