@@ -13,7 +13,7 @@ int ts_threads_of_host(void) {
 #ifdef _SC_NPROCESSORS_ONLN
     count = sysconf(_SC_NPROCESSORS_ONLN);
 #endif
-    return some_of(count);
+    return some_of(ts_min(count, TS_THREADS_USUAL));
 }
 
 typedef struct {

@@ -5,9 +5,12 @@
 #include "base/arena.h"
 #include "base/error.h"
 
-enum { TS_THREADS_MOST = 64 };
+enum {
+    TS_THREADS_MOST = 64,
+    TS_THREADS_USUAL = 16 /* unless the user says more: each takes memory */
+};
 
-/* How many threads this host runs at once; 1 where it does not say. */
+/* How many threads this host runs at once, up to the usual; 1 where it does not say. */
 int ts_threads_of_host(void);
 
 /* Calls `part` for each of the shares 0 .. threads-1, each in a thread, and returns when all are done. The

@@ -82,7 +82,7 @@ bool cli_fail_over(ts_error *err, const cli_line *line, double *ratio);
 bool cli_max_memory(ts_error *err, const cli_line *line, int64_t *bytes);
 /* Of commands whose threads share their work: the host's, or those of --jobs. */
 #define CLI_THREADS_OPTION                                                                                   \
-    { "jobs", 'j', "N", "with so many threads; as many as this host runs when not given" }
+    { "jobs", 'j', "N", "with so many threads; as many as this host runs, but 16 at most, when not given" }
 bool cli_threads(ts_error *err, const cli_line *line, int *threads);
 /* The operands SRC DST, or both in one, as 'SRC -> DST'. */
 bool cli_ends(ts_error *err, const cli_line *line, ts_source ends[2]);
