@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/number.h"
+
 int ts_hbm_sampling_factor(const ts_hbm_config *config, int least) {
     int share = 1, all = config->stacks * config->channels;
     int even =
@@ -13,12 +15,12 @@ int ts_hbm_sampling_factor(const ts_hbm_config *config, int least) {
 
 void hbm_subset_init(ts_hbm *hbm, ts_arena *arena) {
     const ts_hbm_config *c = &hbm->config;
-    int queue = c->read_entries < c->write_entries ? c->read_entries : c->write_entries, bank_bits = 0;
     if (hbm->share == 1) return;
-    while (1 << bank_bits < hbm->spec->banks) bank_bits++;
     hbm->simulated_pairs = TS_NEW_ARRAY(arena, uint64_t, hbm->share);
-    hbm->load = (hbm_load){
-        .channels = hbm->channel_count, .bank_bits = bank_bits, .share = hbm->share, .queue = queue};
+    hbm->load = (hbm_load){.channels = hbm->channel_count,
+                           .bank_bits = ts_log2_up(hbm->spec->banks),
+                           .share = hbm->share,
+                           .queue = (int)ts_min(c->read_entries, c->write_entries)};
     hbm_load_init(&hbm->load, arena);
 }
 

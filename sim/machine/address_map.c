@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "base/text.h"
 
 enum { OFFSET, COLUMN, PC, CHANNEL, STACK, SID, GROUP, BANK, ROW, FIELD_COUNT };
@@ -36,12 +37,6 @@ typedef struct {
     bool is_named; /* then hashes may name bits that this HBM does not have */
     uint64_t column_of[MAX_BITS + TS_HBM_MAX_BURST_BITS]; /* by address bit: the packed bits it sets */
 } parser;
-
-static int log2_up(int64_t count) {
-    int bits = 0;
-    while (((int64_t)1 << bits) < count) bits++;
-    return bits;
-}
 
 /* The position of bit `bit` of a field in a packed location; the offset has none. */
 static int packed_bit(const parser *p, int field, int bit) {
@@ -288,7 +283,7 @@ typedef struct {
 } field_size;
 
 static bool set_width(ts_error *err, parser *p, const field_size *size) {
-    int bits = log2_up(size->count);
+    int bits = ts_log2_up(size->count);
     if (size->count < 1 || (size->exact && (int64_t)1 << bits != size->count))
         return ts_error_set(err, TS_ERROR_UNMODELLED,
                             "%s is %lld, expected a power of two: HBM address maps are bit fields",
@@ -312,7 +307,7 @@ static bool set_widths(ts_error *err, parser *p, const ts_hbm_config *c, const t
     };
     for (int i = 0; i < FIELD_COUNT; i++)
         if (!set_width(err, p, &sizes[i])) return false;
-    if (!check_widths(err, p, log2_up(c->stacks), text)) return false;
+    if (!check_widths(err, p, ts_log2_up(c->stacks), text)) return false;
     p->bits = 0;
     return true;
 }

@@ -15,12 +15,6 @@ typedef struct {
     int vregs[MOST_GROUP];
 } group;
 
-static int log2_of(int64_t n) {
-    int bits = 0;
-    while (n > 1) n /= 2, bits++;
-    return bits;
-}
-
 /* Sublane i goes where its bits above `kept_low` are rotated by one, to the left or right. */
 static void find_rotation(group *g, bool left) {
     int turning = SUBLANE_BITS - g->kept_low, by = left ? 1 : turning - 1;
@@ -140,7 +134,7 @@ static ts_vpad next_layout(const ts_vpad *now, const int64_t *tile, const int64_
 }
 
 static group find_group(const ts_vpad *now, const ts_vpad *next) {
-    int a = log2_of(sublanes_of_tile(now)), b = log2_of(sublanes_of_tile(next));
+    int a = ts_log2(sublanes_of_tile(now)), b = ts_log2(sublanes_of_tile(next));
     group g = {.larger = a < b};
     g.kept_low = a < b ? a : b;
     g.kept_high = SUBLANE_BITS - (a < b ? b : a);

@@ -58,8 +58,7 @@ static void drop_unneeded(ts_arena *arena, const ts_relayout *r, int *kept) {
 }
 
 void relayout_merge(ts_arena *arena, ts_relayout *r) {
-    int table_bits = 4;
-    while (1 << table_bits < 2 * r->op_count) table_bits++;
+    int table_bits = (int)ts_max(4, ts_log2_up(2 * r->op_count));
     int *table = TS_NEW_ARRAY(arena, int, 1 << table_bits);
     int *kept = TS_NEW_ARRAY(arena, int, r->sources + r->op_count);
     for (int i = 0; i < r->sources; i++) kept[i] = i;

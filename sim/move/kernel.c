@@ -2,6 +2,8 @@
 
 #include "copy_plan.h"
 
+#include "base/number.h"
+
 /* What part of a tile is there at least; bytes a clock of a permute as fast as tiles that mostly are, or
  * hardly; what all of a tile counts; stages of a network that may take fewer shuffles than a permute. */
 enum {
@@ -13,8 +15,6 @@ enum {
     WHOLE = 64,
     MANY_STAGES = 3
 };
-
-static int log2_of(int64_t n) { return 63 - __builtin_clzll((uint64_t)n); }
 
 static ts_load load_of(const ts_copy_context *m) {
     ts_dtype from = m->src.dtype, to = m->dst.dtype;
@@ -59,7 +59,7 @@ static void set_lines(ts_copy_plan *copy, const ts_digit *enters, const ts_digit
 static int find_parts(ts_copy_plan *copy, const ts_plan_box *box, const ts_digit *src, int src_count,
                       ts_digit *digits) {
     const ts_copy_context *m = copy->m;
-    int width = m->dst.element_bits, count = width < 8 ? 3 - log2_of(width) : 0;
+    int width = m->dst.element_bits, count = width < 8 ? 3 - ts_log2(width) : 0;
     copy->narrow.parts = 1;
     copy->narrow.part[0] = 0;
     if (count == 0 || m->src.dtype != m->dst.dtype || !ts_digits_find(box, TS_DST, width, count, digits))
@@ -124,7 +124,7 @@ typedef struct {
 static int64_t find_masked(ts_copy_plan *copy, const ts_plan_box *box, const ts_tile_kernels *kernels,
                            masked_lines *lines, int64_t *times) {
     int src_width = copy->m->src.element_bits, width = copy->m->dst.element_bits, unit = width / 8;
-    int count = log2_of(kernels->line_bytes / (unit ? unit : 1));
+    int count = ts_log2(kernels->line_bytes / (unit ? unit : 1));
     ts_digit *src = lines->digits, *dst = lines->digits + count;
     if (!kernels->masked || src_width < 8 || width < 8 || count < 1) return 0;
     lines->src = (ts_line){box, copy->lack, TS_SRC, src_width, count, src};
@@ -133,7 +133,7 @@ static int64_t find_masked(ts_copy_plan *copy, const ts_plan_box *box, const ts_
     ts_lines_find(&lines->dst, dst);
     if (!count_times(box, lines->digits, 2 * count, times) || !ts_lack_is_inside(&copy->lack, box, times))
         return 0;
-    ts_network network = {kernels->line_bytes, log2_of(unit), count, src, dst};
+    ts_network network = {kernels->line_bytes, ts_log2(unit), count, src, dst};
     ts_network_make(&copy->tile, &network, lines->enters, lines->leaves);
     int64_t useful = 1;
     for (int i = 0; i < box->loop_count; i++)
@@ -226,7 +226,7 @@ typedef struct {
 static bool find_whole(ts_copy_plan *copy, const ts_plan_box *box, const ts_tile_kernels *kernels,
                        whole_lines *lines, int64_t *times) {
     const ts_copy_context *m = copy->m;
-    int unit_log2 = log2_of(ts_copy_width(&m->dst) / 8), count = log2_of(kernels->line_bytes) - unit_log2;
+    int unit_log2 = ts_log2(ts_copy_width(&m->dst) / 8), count = ts_log2(kernels->line_bytes) - unit_log2;
     ts_digit *src = lines->digits, *dst = src + count;
     if (count < 0 || !ts_digits_find(box, TS_SRC, ts_copy_width(&m->src), count, src)) return false;
     int parts = find_parts(copy, box, src, count, dst + count);

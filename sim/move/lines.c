@@ -6,10 +6,7 @@
 #include "base/number.h"
 
 /* Digits that a loop needs, and not more than `most`. */
-static int digits_of(int64_t extent, int most) {
-    int bits = extent > 1 ? 64 - __builtin_clzll((uint64_t)extent - 1) : 0;
-    return bits < most ? bits : most;
-}
+static int digits_of(int64_t extent, int most) { return (int)ts_min(ts_log2_up(extent), most); }
 
 /* The loop with the shortest steps, from `least` to `most`; -1. */
 static int next_loop(const ts_plan_box *box, ts_side side, int64_t least, int64_t most) {

@@ -90,7 +90,7 @@ static void take(choice *c, int loop) {
         else
             most = next - 1;
     int64_t pieces = (extent + least - 1) / least, steps = (extent + pieces - 1) / pieces;
-    if (extent > FEW_STEPS && pieces > 1) steps = INT64_C(1) << (63 - __builtin_clzll((uint64_t)least));
+    if (extent > FEW_STEPS && pieces > 1) steps = INT64_C(1) << ts_log2(least);
     if (!fits(c, loop, steps)) fits(c, loop, least);
 }
 

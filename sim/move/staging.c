@@ -61,7 +61,7 @@ static int64_t run_bits(const ts_plan_box *box, const int64_t *cover, ts_side si
     return bits;
 }
 
-static int64_t power_below(int64_t n) { return INT64_C(1) << (63 - __builtin_clzll((uint64_t)n)); }
+static int64_t power_below(int64_t n) { return INT64_C(1) << ts_log2(n); }
 
 /* Covers more of a loop: as much of it as makes so many times the run, or all where little would be left. */
 static bool extend(const ts_plan_box *box, int64_t *cover, int loop, int64_t times, int64_t *bytes) {

@@ -349,8 +349,21 @@ static void largest_first(void **state) {
     assert_int_equal(ts_next_largest(values, 2 * sizeof *values, 0, -1), -1);
 }
 
+static void logarithms(void **state) {
+    static const struct {
+        int64_t n;
+        int down, up;
+    } rows[] = {{1, 0, 0}, {2, 1, 1}, {3, 1, 2}, {4, 2, 2}, {5, 2, 3}, {INT64_MAX, 62, 63}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(ts_log2(rows[i].n), rows[i].down);
+        assert_int_equal(ts_log2_up(rows[i].n), rows[i].up);
+    }
+    assert_int_equal(ts_log2_up(0), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(logarithms),
         cmocka_unit_test(checked_arithmetic),
         cmocka_unit_test(divisions),
         cmocka_unit_test(floor_sums),
