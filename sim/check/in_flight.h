@@ -19,9 +19,9 @@ typedef struct ts_in_flight {
     const ts_space *src, *dst;        /* NULL: in another device */
     struct ts_chip_message *message;  /* of one that leaves the chip, or (with dst) comes to it */
     int64_t issued_cycle, done_cycle; /* done: -1: not yet */
-    int64_t begun_cycle,
-        vreg_cycles;      /* from when on it moves data, and how long the engine takes for a vreg's */
-    struct ts_race *race; /* what it touches; NULL: the sanitizer is off */
+    int64_t begun_cycle;              /* from when on it moves data */
+    int64_t vreg_cycles;              /* that the engine takes for a vreg's bytes */
+    struct ts_race *race;             /* what it touches; NULL: the sanitizer is off */
 } ts_in_flight;
 
 #endif

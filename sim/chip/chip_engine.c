@@ -272,24 +272,25 @@ static void note_complete(chip_engine *e, ts_dma_result *result) {
 
 void chip_engine_complete(chip_engine *e, ts_dma_result *result) {
     pool_node question = {.what = ASK_COMPLETE};
-    const bool alone = is_alone(e);
-    if (alone) {
+    pool_node *at = NULL; /* on the tree */
+    if (is_alone(e)) {
         bool good = pool_complete(e->own, NULL, &question);
         assert(good);
+    } else {
+        at = ask(e, &question, NULL);
     }
-    pool_node *at = NULL;
-    *result = alone ? question.result : (at = ask(e, &question, NULL))->result;
+    *result = at ? at->result : question.result;
     note_complete(e, result);
-    if (!alone && e->under_way == 0 && e->arriving_count == 0) e->idle = at;
+    if (at && e->under_way == 0 && e->arriving_count == 0) e->idle = at;
 }
 
 void chip_engine_read_stats(chip_engine *e, ts_hbm_stats *stats) {
+    const pool_node *at = NULL;
     *stats = (ts_hbm_stats){0};
     if (is_alone(e))
         ts_hbm_read_stats_to(e->own->hbm, e->end, stats);
     else if (e->from.tree)
-        *stats = *(e->from.at == e->idle ? e->idle
-                                         : ask(e, &(pool_node){.what = ASK_STATS, .cycle = e->end}, NULL))
-                      ->stats;
+        at = e->from.at == e->idle ? e->idle : ask(e, &(pool_node){.what = ASK_STATS, .cycle = e->end}, NULL);
+    if (at) *stats = *at->stats;
     ts_hbm_stats_add(stats, &e->before, 1);
 }

@@ -350,12 +350,14 @@ ts_pod *ts_pod_new(ts_error *err, ts_arena *arena, const ts_pod_request *request
 }
 
 void ts_pod_free(ts_pod *pod) {
-    for (int64_t i = 0; pod && i < pod->device_count; i++) {
+    if (!pod) return;
+    for (int64_t i = 0; i < pod->device_count; i++) {
         if (pod->devices[i].chip) ts_chip_free(pod->devices[i].chip);
         pod->devices[i].chip = NULL;
     }
-    if (pod) ts_engine_pool_free(pod->engine_pool), pod->engine_pool = NULL;
-    for (int64_t i = 0; pod && i < pod->node_count; i++) {
+    ts_engine_pool_free(pod->engine_pool);
+    pod->engine_pool = NULL;
+    for (int64_t i = 0; i < pod->node_count; i++) {
         if (pod->nodes[i].arena) ts_arena_free(pod->nodes[i].arena);
         pod->nodes[i].arena = NULL;
     }
