@@ -456,6 +456,18 @@ static void settle_name(ts_hlo_reader *r, char first) {
     r->next = next;
 }
 
+/* A line from behind its marks and stamps up to a comment. */
+static ts_span bare_line(ts_hlo_reader *r, const char *at, const char *end) {
+    while (at < end && hlo_is_space(*at)) at++;
+    /* Of a statement's other lines no more marks than of its first: ">" closes a bracket, too. */
+    at = hlo_skip_quotes(at, end, r->mlir_line > 0 ? r->mlir_marks : INT_MAX, &r->marks);
+    at = hlo_skip_stamp(at, end);
+    while (at < end && hlo_is_space(*at)) at++;
+    end = comment_start(at, end);
+    while (end > at && hlo_is_space(end[-1])) end--;
+    return (ts_span){at, (size_t)(end - at)};
+}
+
 static void settle(ts_hlo_reader *r, char first) {
     settle_mlir(r, first);
     settle_name(r, first);
@@ -465,13 +477,9 @@ static void take_plain_line(ts_hlo_reader *r, const char *at, size_t length) {
     const char *end = at + length;
     if (r->mlir_line > 0 || r->joined_lines == 1) settle(r, first_byte(at, end));
     if (r->counts.lines++ == 0) at += ts_text_mark(at, length);
-    while (at < end && hlo_is_space(*at)) at++;
-    /* Of a statement's other lines no more marks than of its first: ">" closes a bracket, too. */
-    at = hlo_skip_quotes(at, end, r->mlir_line > 0 ? r->mlir_marks : INT_MAX, &r->marks);
-    at = hlo_skip_stamp(at, end);
-    while (at < end && hlo_is_space(*at)) at++;
-    end = comment_start(at, end);
-    while (end > at && hlo_is_space(end[-1])) end--;
+    const ts_span line = bare_line(r, at, end);
+    at = line.text;
+    end = at + line.length;
     if (take_header(r, at, end)) return;
     give_header(r);
     if (take_signature(r, at, end)) return;
@@ -481,7 +489,7 @@ static void take_plain_line(ts_hlo_reader *r, const char *at, size_t length) {
     if (at == end || only_marks(at, end)) {
         count(r, TS_HLO_BLANK);
         if (at < end && *at == '=' && r->events->message)
-            r->events->message(r->events->self, r->counts.lines, (ts_span){at, (size_t)(end - at)});
+            r->events->message(r->events->self, r->counts.lines, line);
         return;
     }
     if (*at == '#') return count(r, TS_HLO_COMMENT);
