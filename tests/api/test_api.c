@@ -590,6 +590,9 @@ static void meshes(void **state) {
     failed(TS_ERROR_USAGE, "topology is '2x2' without a mesh, expected both");
     request.topology = NULL;
     request.machine = ts_machine_load(err, arena, "tpu-v5p");
+    request.mesh = "4y";
+    assert_null(ts_program_assemble(err, arena, &request));
+    failed(TS_ERROR_INPUT, "found 'y', expected 'x' or the end");
     request.mesh = "4";
     ts_run_options options = {
         .struct_bytes = sizeof options, .machine = request.machine, .inputs = &input, .input_count = 1};
