@@ -132,7 +132,8 @@ static const char *find_part(ts_span text, const char *label) {
     return NULL;
 }
 
-/* "Used 20.00G of 15.48G hbm.", "program HBM usage: 3.51G / 15.75G": what follows the first size. False: there is no limit. */
+/* "Used 20.00G of 15.48G hbm.", "program HBM usage: 3.51G / 15.75G": what follows the first size. False: no
+ * limit. */
 static bool read_limit(ts_audit *a, ts_span rest, char word[AUDIT_SIZE], int64_t *bytes) {
     const char *of = ts_hlo_begins(rest, " of ")  ? rest.text + 4
                      : ts_hlo_begins(rest, " / ") ? rest.text + 3

@@ -16,7 +16,7 @@
  * stack, bg the bank group, ba the bank, sid the stack id, ro the row. A field without a width takes all bits
  * that are left of it, repeated fields take successive bits; blanks, commas and bars separate. A hash XORs
  * the named bits, as they stood before any hash, into its target; `fold` is every address bit above the
- * target's highest, in groups of the target's width. Or a name: A, B, H, robaracoch, mop4clxor, rorabgbachco.
+ * target's highest, in groups of the target's width. Or a name: `named` in address_map.c.
  *
  * The map is linear over GF(2), and a bijection: checked when it is made. Bits above the last field go to the
  * row. Stacks that are no power of two take turns: what is above st in an address is divided by their number.
