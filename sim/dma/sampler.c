@@ -139,7 +139,7 @@ static window close_window(const sampler *s, ts_traversal *traversal, const samp
 static void add_measured(sampler_box *b, const sampler_sample *now, const window *w) {
     if (b->ticks.count == 0) {
         b->is_engine_bound = true;
-        b->engine_bound = 0;
+        b->any_engine_bound = false;
         b->fastest_pace = HUGE_VAL;
         b->measured = (sampler_sample){0};
         b->measured_amount = (ts_traversal_amount){0};
@@ -149,7 +149,7 @@ static void add_measured(sampler_box *b, const sampler_sample *now, const window
     if (b->is_sorted) ts_curve_add(&b->rates, (ts_curve_point){b->part, w->ticks / work, !w->is_behind});
     b->fastest_pace = fmin(b->fastest_pace, w->ticks / work);
     b->is_engine_bound = b->is_engine_bound && w->is_engine_bound;
-    b->engine_bound += w->is_engine_bound;
+    b->any_engine_bound = b->any_engine_bound || w->is_engine_bound;
     add_sample(&b->measured, now, 1, 1);
     add_sample(&b->measured, &b->open, -1, 1);
     add_amount(&b->measured_amount, w->amount);
@@ -380,7 +380,7 @@ static int64_t gained_by_jumps(const sampler *s, const sampler_sample *now) {
     const sampler_memory *m = &s->memory;
     int64_t quiet = sampler_quiet_ticks(m, now->tick) - sampler_quiet_ticks(m, b->before.tick);
     double took = (double)quiet * (double)m->interval / (double)(m->interval - m->stall);
-    bool is_known = b->is_sorted || (b->engine_bound == 0 && !b->is_consecutive);
+    bool is_known = b->is_sorted || (!b->any_engine_bound && !b->is_consecutive);
     return is_known ? (int64_t)(b->pace * (double)b->simulated.work - took) : 0;
 }
 

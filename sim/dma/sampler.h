@@ -185,8 +185,8 @@ typedef struct {
     int passed_over;         /* positions where no window was wanted */
     int least, most;         /* windows: how many there are to be, and may be */
     int worth;               /* for a rest of fewer, windows of this kind are not worth it */
-    int engine_bound;        /* windows in which the engine set the pace: */
-    bool is_engine_bound;    /* all of them, or the memory has time to spare */
+    bool any_engine_bound;   /* the engine set the pace of a window */
+    bool is_engine_bound;    /* of all of them, or the memory has time to spare */
     int least_engine_bound;  /* how many of these are enough */
     ts_ratio ticks;          /* of the memory, in them, over their work */
     double fastest_pace;     /* the same of the window where it is least */

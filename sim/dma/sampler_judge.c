@@ -28,7 +28,7 @@ static bool is_known(const sampler_box *b, double error) {
 }
 
 bool sampler_is_drifting(const sampler_box *b) {
-    return b->ticks.count >= SAMPLER_LEAST && b->engine_bound == 0 && sampler_is_large(b) && !b->is_sorted &&
+    return b->ticks.count >= SAMPLER_LEAST && !b->any_engine_bound && sampler_is_large(b) && !b->is_sorted &&
            ts_ratio_drifts(&b->ticks, SAMPLER_DRIFT, SAMPLER_SURE);
 }
 

@@ -102,14 +102,14 @@ static void large_boxes_of_the_memory_drift(void **state) {
     static const struct {
         int count;
         double weight;
-        int engine_bound;
-        bool is_sorted, drifts;
-    } rows[] = {{SAMPLER_LEAST, 1, 0, false, true},     {SAMPLER_LEAST - 1, 1, 0, false, false},
-                {SAMPLER_LEAST, 1, 1, false, false},    {SAMPLER_LEAST, 1, 0, true, false},
-                {SAMPLER_LEAST, 0.25, 0, false, false}, {SAMPLER_LEAST, 0.26, 0, false, true}};
+        bool any_engine_bound, is_sorted, drifts;
+    } rows[] = {{SAMPLER_LEAST, 1, false, false, true},     {SAMPLER_LEAST - 1, 1, false, false, false},
+                {SAMPLER_LEAST, 1, true, false, false},     {SAMPLER_LEAST, 1, false, true, false},
+                {SAMPLER_LEAST, 0.25, false, false, false}, {SAMPLER_LEAST, 0.26, false, false, true}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        sampler_box b = {
-            .weight = rows[i].weight, .engine_bound = rows[i].engine_bound, .is_sorted = rows[i].is_sorted};
+        sampler_box b = {.weight = rows[i].weight,
+                         .any_engine_bound = rows[i].any_engine_bound,
+                         .is_sorted = rows[i].is_sorted};
         for (int k = 0; k < rows[i].count; k++) ts_ratio_add(&b.ticks, 1 + 0.1 * k, 1);
         if (sampler_is_drifting(&b) != rows[i].drifts) fail_msg("row %zu", i);
     }
