@@ -19,12 +19,12 @@ ts_dma_machine ts_dma_machine_of(const ts_machine *machine, ts_dma_prices *price
  * less than four. */
 enum { SIMULATED_CHANNELS = 4, MOST_SHARE = 4, MOST_FREE_SHARE = 128 };
 
-/* A part of the channels has its part of a limit, in whole bursts: what is lost of the lookahead is less than one
- * in so many, and of what is in flight each channel of the part has so many. */
+/* A part of the channels has its part of a limit, in whole bursts: what is lost of the lookahead is less than
+ * one in so many, and of what is in flight each channel of the part has so many. */
 enum { LOOKAHEAD_PARTS = 64, LEAST_IN_FLIGHT = 2048 };
 
-/* Channels wait for each other where their queues and what is looked ahead to hold fewer bursts a channel: with
- * 128 sampled times are within 1.6 % of all, with 64 up to 21 % off (TPU v5e, relayouts and copies). */
+/* Channels wait for each other where their queues and what is looked ahead to hold fewer bursts a channel:
+ * with 128 sampled times are within 1.6 % of all, with 64 up to 21 % off (TPU v5e, relayouts and copies). */
 enum { LEAST_AHEAD = 128 };
 
 static bool are_coupled(const ts_dma_machine *m) {

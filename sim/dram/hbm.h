@@ -158,8 +158,8 @@ void ts_hbm_read_stats(const ts_hbm *hbm, ts_hbm_stats *stats);
 int64_t ts_hbm_on_pins(const ts_hbm_stats *stats, int64_t moved);
 /* As if something had been done at `end`. */
 void ts_hbm_read_stats_to(const ts_hbm *hbm, int64_t end, ts_hbm_stats *stats);
-/* Of counts that are put together from parts, or from differences, a wait may come out below 0: it is taken from the
- * waits for requests. Row hits are what the misses leave of all bursts: where they are below 0, the misses are fewer. */
+/* Of counts that are put together from parts, or from differences, a wait may come out below 0: it is taken from
+ * the waits for requests. Row hits are what misses leave of all bursts: below 0 they are taken from the misses. */
 void ts_hbm_stats_balance(ts_hbm_stats *stats);
 
 #endif

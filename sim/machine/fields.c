@@ -165,7 +165,7 @@ static const ts_field rows[] = {
     TIME("dma.descriptor", dma.descriptor_ps, "for each further descriptor of a transfer"),
     TIME("dma.completion", dma.completion_ps, "from the last data to the semaphore"),
     FIELD("dma.lookahead", BYTES, dma.lookahead_bytes, 0, GIB, "",
-          "requests run this far ahead of the oldest not accepted"),
+          "requests run this far ahead of the oldest not accepted a tick before, 0: in order, as accepted"),
     FIELD("dma.in_flight", BYTES, dma.in_flight_bytes, 0, GIB, "",
           "and this far ahead of the oldest not done, 0: as far as the queues of the HBM hold"),
     BYTES("dma.access", dma.access_bytes, 1, 64 * KIB, "", "smallest piece of HBM that is moved"),
