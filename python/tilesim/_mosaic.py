@@ -540,7 +540,7 @@ def passes(generation: int) -> List[str]:
     ]
 
 
-LARGE_TILES = {8: 32, 4: 64}  # rows, by bits: arrays whose rows they divide, on all chips (dumps of libtpu 0.0.42)
+LARGE_TILES = {8: 32, 4: 64, 2: 128}  # rows, by bits: arrays whose rows they divide, on all chips (dumps of libtpu 0.0.42)
 
 
 def _tile_arguments(module) -> None:

@@ -97,6 +97,22 @@ static const struct {
     {4, {TS_OP_vunpack_rows_u4, TS_OP_vunpack_rows_i4}, {TS_OP_vunpack_u4, TS_OP_vunpack_i4}},
 };
 
+/* 4 bits hold two rows: each becomes the low bits of a half of a word, and the halves are rows too. */
+static ts_operand rows_of_2_bits(lowering *l, ts_operand a, int index) {
+    ts_operand four = emit2(l, TS_OP_vunpack_rows_u4, a, ts_integer(index / 2));
+    ts_operand high =
+        emit2(l, TS_OP_vshl_i32, emit2(l, TS_OP_vand_i32, four, ts_integer(12)), ts_integer(14));
+    return emit2(l, TS_OP_vunpack_rows_u16, emit2(l, TS_OP_vor_i32, four, high), ts_integer(index % 2));
+}
+
+static ts_operand unpack_2_bits(lowering *l, const packed_values *from, int index) {
+    ts_operand a = in_vreg(l, from->vreg);
+    if (from->rows) a = rows_of_2_bits(l, a, index);
+    int up = from->rows ? 30 : 30 - 2 * index;
+    if (up > 0) a = emit2(l, TS_OP_vshl_i32, a, ts_integer(up));
+    return emit2(l, from->sign ? TS_OP_vshr_i32 : TS_OP_vshr_u32, a, ts_integer(30));
+}
+
 bool take_words(lowering *l, const packed_values *from, int index, ts_operand *out) {
     const mlir_type *type = from->type;
     const small_float *small = find_small(type);
@@ -107,6 +123,10 @@ bool take_words(lowering *l, const packed_values *from, int index, ts_operand *o
     }
     if (type->dtype == TS_DTYPE_BF16 && is_float(type)) {
         *out = unpack_bf16(l, from, index);
+        return true;
+    }
+    if (type->bits == 2 && !is_float(type)) {
+        *out = unpack_2_bits(l, from, index);
         return true;
     }
     for (int i = 0; i < 3 && (small || !is_float(type)); i++) {
@@ -134,8 +154,20 @@ static ts_operand join_words(lowering *l, const ts_operand *words, int bits) {
     return out;
 }
 
+/* As 4 bits: those of two rows. */
+static ts_operand join_2_bits(lowering *l, const ts_operand *words) {
+    ts_operand pair = emit2(l, TS_OP_vpack_rows_b16, words[0], words[1]);
+    ts_operand high = emit2(l, TS_OP_vshr_u32, pair, ts_integer(14));
+    return emit2(l, TS_OP_vor_i32, shifted(l, pair, 2, 0), emit2(l, TS_OP_vand_i32, high, ts_integer(12)));
+}
+
 static ts_operand join_rows(lowering *l, const ts_operand *words, int bits) {
-    ts_operand pairs[4];
+    ts_operand pairs[4], fours[8];
+    if (bits == 2) {
+        for (int i = 0; i < 8; i++) fours[i] = join_2_bits(l, &words[2 * i]);
+        words = fours;
+        bits = 4;
+    }
     for (int i = 0; i < 32 / bits / 2; i++)
         pairs[i] = emit2(l, TS_OP_vpack_rows_b16, words[2 * i], words[2 * i + 1]);
     if (bits == 16) return pairs[0];
@@ -156,7 +188,7 @@ bool put_words(lowering *l, ts_operand *words, packed_values *to) {
         to->vreg = emit2(l, to->rows ? TS_OP_vpack_rows_bf16 : TS_OP_vpack_bf16, words[0], words[1]);
         return true;
     }
-    if ((is_float(type) && !small) || (type->bits != 16 && type->bits != 8 && type->bits != 4))
+    if ((is_float(type) && !small) || count < 2 || count > PACKING_MOST || 32 % type->bits != 0)
         return refuse(l, "of such types");
     for (int i = 0; i < count && small; i++) words[i] = narrow(l, small, words[i]);
     to->vreg = to->rows ? join_rows(l, words, type->bits) : join_words(l, words, type->bits);
@@ -202,9 +234,9 @@ static ts_operand change_kind(lowering *l, const mlir_type *from, const mlir_typ
 
 /* The sources by their positions; a position that none takes has the first. */
 static bool sources_by_position(lowering *l, int packing, ts_operand *out) {
-    int64_t positions[8];
+    int64_t positions[PACKING_MOST];
     const mlir_attribute *a = mlir_find(l->op, "positions");
-    int count = a ? mlir_integers(a->value, positions, 8) : l->op->operand_count;
+    int count = a ? mlir_integers(a->value, positions, PACKING_MOST) : l->op->operand_count;
     if (count != l->op->operand_count || count < 1 || count > packing)
         return malformed(l, "a position of each operand");
     for (int i = 0; i < count && !a; i++) positions[i] = i;
@@ -223,9 +255,9 @@ static bool sources_by_position(lowering *l, int packing, ts_operand *out) {
 static bool pack_as(lowering *l, packed_values out) {
     const mlir_type *from = type_at(l, 0), *to = out.type;
     bool rows = out.rows;
-    ts_operand in[8], words[8];
+    ts_operand in[PACKING_MOST], words[PACKING_MOST];
     int packing = to->bits > 0 ? from->bits / to->bits : 0, own = from->bits > 0 ? 32 / from->bits : 0;
-    if ((packing != 2 && packing != 4 && packing != 8) || own * packing > 8)
+    if (packing < 2 || (packing & (packing - 1)) != 0 || own * packing > PACKING_MOST)
         return refuse(l, "of such types");
     if (!sources_by_position(l, packing, in)) return false;
     if (rows && from->bits == 16 && to->bits == 8 && !is_float(from) && !is_float(to))

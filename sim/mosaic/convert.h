@@ -11,6 +11,8 @@ typedef struct {
     bool sign; /* integers are read with theirs */
 } packed_values;
 
+enum { PACKING_MOST = 16 }; /* values of a word, of 2 bits */
+
 /* The index'th 8 rows, or part of every word: as f32, or as i32. */
 bool take_words(lowering *l, const packed_values *from, int index, ts_operand *out);
 /* As many words as a word of the type holds values, which are changed on the way; the rest of them is

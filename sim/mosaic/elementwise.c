@@ -67,11 +67,11 @@ static bool lift_scalar(lowering *l, int operand, ts_operand *out) {
 /* From the first word; what is narrow is kept with its sign. */
 static bool set_lowered(lowering *l, ts_operand word) {
     packed_values to = {.type = result_type(l, 0)};
-    ts_operand words[8];
+    ts_operand words[PACKING_MOST];
     if (word.kind == TS_OPERAND_VMASK) word = emit_select(l, word, in_vreg(l, ts_integer(1)), ts_integer(0));
     if (is_number(word) || !is_narrow(to.type))
         return set_scalar(l, is_number(word) ? word : emit1(l, TS_OP_v2s, word));
-    for (int i = 0; i < 8; i++) words[i] = word;
+    for (int i = 0; i < PACKING_MOST; i++) words[i] = word;
     if (!put_words(l, words, &to)) return false;
     return set_scalar(l, lowest_bits(l, emit1(l, TS_OP_v2s, to.vreg), to.type->bits));
 }
@@ -95,9 +95,10 @@ static bool join_parts(lowering *l, ts_operand *parts) {
 /* Each part of the words by itself. */
 static bool on_parts(lowering *l, const elementwise_row *row, const ts_operand *in) {
     const mlir_type *type = type_at(l, 0);
-    ts_operand parts[8], words[3];
+    ts_operand parts[PACKING_MOST], words[3];
     int count = type->bits > 0 ? 32 / type->bits : 0;
-    if ((result_type(l, 0)->bits != type->bits && !is_mask_type(result_type(l, 0))) || count < 2 || count > 8)
+    if ((result_type(l, 0)->bits != type->bits && !is_mask_type(result_type(l, 0))) || count < 2 ||
+        count > PACKING_MOST)
         return refuse(l, "of such vectors");
     for (int i = 0; i < count; i++) {
         for (int k = 0; k < l->op->operand_count; k++) {

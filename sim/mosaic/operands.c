@@ -65,7 +65,7 @@ static bool change_words(lowering *l, const change *c, int64_t group, int64_t co
 static bool change_vreg(lowering *l, const change *c, int64_t row, int64_t column, ts_operand *out) {
     packed_values to = {.type = c->to, .rows = true};
     int packing = 32 / c->to->bits;
-    ts_operand words[8];
+    ts_operand words[PACKING_MOST];
     for (int i = 0; i < packing; i++)
         if (!change_words(l, c, row * packing + i, column, &words[i])) return false;
     if (!put_words(l, words, &to)) return false;

@@ -128,13 +128,13 @@ bool lower_iota(lowering *l) {
     const mlir_attribute *a = mlir_find(l->op, "dimensions");
     int64_t dims[3];
     int count = a ? mlir_integers(a->value, dims, 3) : 0, parts = type->bits > 0 ? 32 / type->bits : 0;
-    ts_operand words[8];
+    ts_operand words[PACKING_MOST];
     packed_values to = {.type = type};
     if (!a && (a = mlir_find(l->op, "dimension")) && mlir_integer(a->value, &dims[0])) count = 1;
     for (int i = 0; i < count; i++)
         if (dims[i] < 0 || dims[i] >= type->rank || dims[i] > 2) return malformed(l, "dims of a vreg");
-    if (count < 1 || parts < 1 || parts > 8 || type->element == MLIR_FLOAT || type->rank != 2 + (parts > 1) ||
-        type->dims[0] != TS_SUBLANES || type->dims[1] != TS_LANES)
+    if (count < 1 || parts < 1 || parts > PACKING_MOST || type->element == MLIR_FLOAT ||
+        type->rank != 2 + (parts > 1) || type->dims[0] != TS_SUBLANES || type->dims[1] != TS_LANES)
         return refuse(l, "of these dims");
     for (int i = 0; i < parts; i++) words[i] = in_vreg(l, iota_part(l, dims, count, i));
     return put_words(l, words, &to) && set_vector(l, to.vreg);
@@ -194,10 +194,10 @@ bool lower_subelement_mask(lowering *l) {
 
 /* Each source at its own position, or none is said. */
 static bool in_order(const lowering *l) {
-    int64_t positions[8];
+    int64_t positions[PACKING_MOST];
     const mlir_attribute *a = mlir_find(l->op, "positions");
     if (!a) return true;
-    int count = mlir_integers(a->value, positions, 8);
+    int count = mlir_integers(a->value, positions, PACKING_MOST);
     for (int i = 0; i < count; i++)
         if (positions[i] != i) return false;
     return count == l->op->operand_count;
@@ -206,14 +206,14 @@ static bool in_order(const lowering *l) {
 bool lower_pack_masks(lowering *l) {
     const mlir_type *type = result_type(l, 0);
     int count = l->op->operand_count;
-    if ((count != 2 && count != 4 && count != 8) || type->rank != 3 || type->dims[2] != count ||
-        type_at(l, 0)->rank != 2 || !in_order(l))
+    if ((count != 2 && count != 4 && count != 8 && count != PACKING_MOST) || type->rank != 3 ||
+        type->dims[2] != count || type_at(l, 0)->rank != 2 || !in_order(l))
         return refuse(l, "of these shapes");
     if (count == 2)
         return set_vector(l, emit2(l, TS_OP_mpack_rows_b16, value_at(l, 0)->one, value_at(l, 1)->one));
     mlir_type integers = {.kind = MLIR_VECTOR, .element = MLIR_INTEGER, .bits = 32 / count};
     packed_values to = {.type = &integers, .rows = true};
-    ts_operand words[8];
+    ts_operand words[PACKING_MOST];
     for (int i = 0; i < count; i++)
         words[i] = emit_select(l, value_at(l, i)->one, in_vreg(l, ts_integer(-1)), ts_integer(0));
     return put_words(l, words, &to) && set_vector(l, emit1(l, TS_OP_mbits, to.vreg));

@@ -653,6 +653,21 @@ def table_of_bytes(kinds, x):
     return pl.pallas_call(kernel, grid_spec=grid, out_shape=_shape((32, 128), x.dtype))(kinds, x)
 
 
+def two_bits(x):
+    """Integers of 2 bits, with a sign and without."""
+    def kernel(x, o, p, signed, unsigned):
+        signed[...] = x[...].astype(jnp.int2)
+        unsigned[...] = x[...].astype(jnp.uint2)
+        o[...] = signed[...].astype(jnp.int32)
+        p[...] = unsigned[...].astype(jnp.int32)
+    return pl.pallas_call(kernel, out_shape=[_shape(x.shape, jnp.int32)] * 2,
+                          scratch_shapes=[pltpu.VMEM(x.shape, jnp.int2), pltpu.VMEM(x.shape, jnp.uint2)])(x)
+
+
+def two_bits_expected(x):
+    return x << 30 >> 30, x & 3
+
+
 def steps_before(sizes, x):
     """Of a table in SMEM, the entry before that of the step: before the first there is none, and what is read is not used."""
     def kernel(sizes, x, o, kept):

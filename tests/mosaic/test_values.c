@@ -32,6 +32,8 @@ static const kernel_case cases[] = {
     {"narrow_constants", "tpu-v5e", "2", "narrow_constants.out1", 0, 0},
     {"scalars_bf16", "tpu-v5e", "1", "scalars_bf16.out0", 1e-2, 0x1p-7},
     {"conversions", "tpu-v5e", "4", "conversions.out0", 0, 0},
+    {"two_bits", "tpu-v5e", "1", "two_bits.out0", 0, 0},
+    {"two_bits", "tpu-v5e", "2", "two_bits.out1", 0, 0},
     {"to_narrow", "tpu-v5e", "1", "to_narrow.out0", 0, 0},
     {"to_narrow.v7", "tpu-v7x", "1", "to_narrow.out0", 0, 0},
     {"to_fp8.v7", "tpu-v7x", "1", "to_fp8.out0", 0, 0},
