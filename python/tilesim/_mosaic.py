@@ -690,7 +690,14 @@ DUMPS = "post-apply-vector-layout-simplify"  # the pass of --xla_mosaic_dump_to 
 _NEWER = re.compile(r"^(\s*%\w+ = )tpu\.(pack_vmsk|uitofp|fptoui) ([%\w#, ]+) (\{[^\n]*\} )?: ([^\n]*?) -> (\S+)", re.MULTILINE)
 
 
+# libtpu 0.0.52 has other names, says of a memory whose it is, and of a reduction of which kind of numbers.
+_RENAMED = ((r"(?<![\w.])xir\.", "tpu."), (r"(#tpu\.memory_space<\w+), \w+>", r"\1>"),
+            (r"\btpu\.enqueue_transfer\b", "tpu.enqueue_dma"), (r"(#tpu\.reduction_kind<m\w\w)(f|si)>", r"\1>"))
+
+
 def _dump(text: str) -> Any:
+    for newer, older in _RENAMED:
+        text = re.sub(newer, older, text)
     return _parsed(_NEWER.sub(r'\1"newer.\2"(\3) \4: (\5) -> \6', text))
 
 

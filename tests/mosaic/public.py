@@ -433,6 +433,37 @@ DUMP = """module {
 """
 
 
+# As libtpu 0.0.52 names things.
+RENAMED = """module attributes {stable_mosaic.version = 15 : i64} {
+  func.func @largest(%arg0: IN, %arg1: OUT, %arg2: OUT, %arg3: SEM {llo.passthrough_operand}) attributes {scalar_prefetch = 0 : i64, scratch_operands = 2 : i64, xir.core_type = #xir.core_type<tc>, xir.main} {
+    %c0 = arith.constant 0 : index
+    xir.enqueue_transfer source(%arg0 : IN) target(%arg2 : OUT) target_semaphore(%arg3 : SEM)
+    xir.wait_dma2 semaphore(%arg3 : SEM) src(%arg0 : IN) dst(%arg2 : OUT)
+    %0 = xir.load %arg2[%c0, %c0] sublanes [ALL] : OUT, vector<8x128xf32>
+    %1 = xir.all_reduce %0 {dim = 1 : i64, kind = #xir.reduction_kind<maxf>} : vector<8x128xf32> -> vector<8x128xf32>
+    xir.store %arg1[%c0, %c0], %1 sublanes [ALL] : OUT, vector<8x128xf32>,
+    return
+  }
+}
+"""
+
+
+def renamed(folder):
+    """Of a compiler that calls Mosaic's ops by other names."""
+    import tilesim
+    from tilesim import _mosaic
+    memref = "memref<8x128xf32, #xir.tiled<(8,128),[1,1]>, #xir.memory_space<PLACE>>"
+    words = {"IN": memref.replace("PLACE", "hbm"), "OUT": memref.replace("PLACE", "vmem, tc"), "ALL": ", ".join(["true"] * 8),
+             "SEM": "memref<!xir.dma_semaphore, #xir.tiled<,[]>, #xir.memory_space<semaphore_mem, tc>>"}
+    Path(folder, "dump.txt").write_text(re.sub("|".join(words), lambda found: words[found[0]], RENAMED))
+    kernel = Path(folder, "dump.mlir")
+    kernel.write_text(_mosaic.from_dump(str(Path(folder, "dump.txt")), ["tensor<8x128xf32>"] * 2, 1, 5))
+    values = numpy.sin(numpy.arange(1024, dtype=numpy.float32)).reshape(8, 128)
+    found = tilesim.run(kernel, {"0": values}, check=True)
+    good = found.passed and (found.outputs["1"] == values.max(1, keepdims=True)).all()
+    return "ran" if good else "failed", f"{found.cycles:,} cycles"
+
+
 def dumped(folder):
     """Of a compiler whose ops are newer."""
     import tilesim
@@ -562,6 +593,7 @@ def outcomes():
     if len(sys.argv) == 1 or "a dump" in sys.argv:
         with tempfile.TemporaryDirectory() as folder:
             yield "a dump", *dumped(folder)
+            yield "a dump with other names", *renamed(folder)
             yield "a file that asks for its chip", *file_that_asks(folder)
     if len(sys.argv) == 1 or "shapes" in sys.argv:
         yield "shapes", *of_shapes()
