@@ -332,7 +332,8 @@ static bool skip_field(ts_span *rest) {
     return at != NULL;
 }
 
-/* The values that share an allocation: the size is that of a value that has it alone. */
+/* The values that share an allocation: the size is that of a value that has it alone, or of each if they are
+ * alike. */
 static void read_sharing(ts_audit *a, ts_audit_allocation *made, ts_span shapes) {
     const char *begin = shapes.text;
     int64_t line = made->line, values = made->values;
@@ -351,7 +352,7 @@ static void read_sharing(ts_audit *a, ts_audit_allocation *made, ts_span shapes)
         if (number == AUDIT_NONE) continue;
         if (values == 1) number = audit_add_reported(a, line, (ts_span){"", 0}, number, size);
         if (values == 1) made->shape = number;
-        if (values > 1) number = audit_with_tiles(a, line, number, "");
+        if (values > 1) number = audit_with_tiles(a, line, number, times < values ? "" : size);
         for (int64_t i = 0; values > 1 && i < times && i < values; i++)
             audit_add_buffer(a, line, (ts_span){"", 0}, TS_HLO_OP_UNKNOWN, number);
     }

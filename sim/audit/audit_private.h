@@ -55,6 +55,12 @@ typedef struct {
 } audit_better;
 void audit_find_better(ts_arena *arena, const ts_audit_request *request, const char *text,
                        audit_better *order, audit_better *fold);
+/* The array in the nearest order of dims, with the rule's tiles, that has the size that a compiler printed, of
+ * one whose text gives no order; NULL: none has. */
+const char *audit_find_reported(ts_arena *arena, const ts_audit_request *request, const char *text,
+                                const char *reported);
+/* Is the size, as a compiler prints it, that of so many bytes? */
+bool audit_says(const char *reported, int64_t bytes);
 
 /* ---- Prices ---- */
 

@@ -36,24 +36,32 @@ static void print_as(const char *reported, int64_t bytes, char out[16]) {
         ts_audit_print_bytes(out, bytes);
 }
 
-static bool says(const char *reported, int64_t bytes) {
+bool audit_says(const char *reported, int64_t bytes) {
     char printed[16];
     print_as(reported, bytes, printed);
     return strcmp(reported, printed) == 0;
+}
+
+/* The rule's order and tiles, or another order that explains the size; NULL: it lies in rows, for that does. */
+static const char *explained(ts_audit *a, const shape_record *record, const char *reported) {
+    if (!reported[0] || audit_says(reported, record->ruled.padded_bytes)) return record->rule_text;
+    if (audit_says(reported, record->linear.padded_bytes)) return NULL;
+    const char *other = audit_find_reported(a->texts, a->request, record->text, reported);
+    return other ? other : record->rule_text;
 }
 
 int32_t audit_with_tiles(ts_audit *a, int64_t line, int32_t shape, const char *reported) {
     const shape_record *record = &a->shapes[shape];
     if (record->is_tuple || !record->rule_text || a->request->untiled == TS_AUDIT_UNTILED_LINEAR)
         return shape;
-    bool linear = reported[0] && says(reported, record->linear.padded_bytes);
-    if (linear && !says(reported, record->ruled.padded_bytes)) {
+    const char *text = explained(a, record, reported);
+    if (!text) {
         a->shapes[shape].ruled = record->linear; /* the text says so, for all that are alike */
         a->shapes[shape].rule_text = NULL;
         return shape;
     }
     bool tiles = a->any_tiles; /* these were not printed */
-    int32_t tiled = audit_intern(a, line, (ts_span){record->rule_text, strlen(record->rule_text)});
+    int32_t tiled = audit_intern(a, line, (ts_span){text, strlen(text)});
     a->any_tiles = tiles;
     if (tiled == AUDIT_NONE) return shape;
     a->shapes[tiled].linear.assumed = a->shapes[tiled].ruled.assumed = true;

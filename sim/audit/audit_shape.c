@@ -149,23 +149,43 @@ typedef struct {
     ts_arena *scratch, *keep;
     const ts_audit_request *request;
     const ts_shape *now;
+    const char *reported; /* a size that a compiler printed */
 } search;
 
-static void consider(const search *s, const ts_xla_layout *fields, int distance, audit_better *best) {
+typedef void consider_shape(const search *s, const ts_xla_layout *fields, int distance, audit_better *best);
+
+/* The array in this order with the rule's tiles, or NULL. */
+static const ts_shape *ordered(const search *s, const ts_xla_layout *fields) {
     ts_xla_layout f = *fields;
     f.tile_count = 0;
     f.layout_written = true;
-    const ts_shape *shape =
-        ts_tpu_tiled(NULL, s->scratch, s->now->dtype, &f, s->request->machine->chip.generation, TS_TPU_ENTRY);
-    bool nearer = shape && best->text && shape->bytes == best->bytes && distance < best->distance;
-    if (!shape || (shape->bytes >= best->bytes && !nearer)) return;
+    return ts_tpu_tiled(NULL, s->scratch, s->now->dtype, &f, s->request->machine->chip.generation,
+                        TS_TPU_ENTRY);
+}
+
+static void keep(const search *s, const ts_shape *shape, int distance, audit_better *best) {
     best->bytes = shape->bytes;
     best->distance = distance;
     best->text = ts_shape_text(s->keep, shape);
 }
 
+/* Is it smaller, or as small and nearer? */
+static void consider_smaller(const search *s, const ts_xla_layout *fields, int distance, audit_better *best) {
+    const ts_shape *shape = ordered(s, fields);
+    bool nearer = shape && best->text && shape->bytes == best->bytes && distance < best->distance;
+    if (shape && (shape->bytes < best->bytes || nearer)) keep(s, shape, distance, best);
+}
+
+/* Has it the size that is reported? The nearest is taken. */
+static void consider_reported(const search *s, const ts_xla_layout *fields, int distance,
+                              audit_better *best) {
+    const ts_shape *shape = ordered(s, fields);
+    bool nearer = !best->text || distance < best->distance;
+    if (shape && nearer && audit_says(s->reported, shape->bytes)) keep(s, shape, distance, best);
+}
+
 /* The tiles cover the last two dims of memory, so that which two come last is all that matters. */
-static void try_orders(const search *s, audit_better *best) {
+static void try_orders(const search *s, consider_shape *consider, audit_better *best) {
     const ts_shape *now = s->now;
     int rank = now->xla->rank, order[TS_LAYOUT_MAX_DIMS];
     for (int minor = 0; minor < rank; minor++) { /* positions in the order now */
@@ -195,7 +215,7 @@ static void try_folds(const search *s, audit_better *best) {
             if (at != location) dims[count++] = extent;
         }
         ts_xla_layout folded = {.rank = count, .dims = dims, .memory_space = f->memory_space};
-        consider(s, &folded, location, best);
+        consider_smaller(s, &folded, location, best);
     }
 }
 
@@ -206,9 +226,22 @@ void audit_find_better(ts_arena *arena, const ts_audit_request *request, const c
     if (now && now->layout && now->xla->rank > 0) {
         *order = *fold = (audit_better){.bytes = now->bytes};
         fold->folds = true;
-        const search s = {scratch, arena, request, now};
-        try_orders(&s, order);
+        const search s = {scratch, arena, request, now, NULL};
+        try_orders(&s, consider_smaller, order);
         try_folds(&s, fold);
     }
     ts_arena_free(scratch);
+}
+
+const char *audit_find_reported(ts_arena *arena, const ts_audit_request *request, const char *text,
+                                const char *reported) {
+    ts_arena *scratch = ts_arena_new();
+    const ts_shape *now = audit_parse(NULL, scratch, text, strlen(text));
+    audit_better best = {0};
+    if (now && now->layout && now->xla->rank > 0 && !now->xla->layout_written) {
+        const search s = {scratch, arena, request, now, reported};
+        try_orders(&s, consider_reported, &best);
+    }
+    ts_arena_free(scratch);
+    return best.text;
 }

@@ -119,7 +119,31 @@ static void lists_are_read(void **state) {
     }
 }
 
+/* Values that share an allocation and are alike have its size; of others it is not known. */
+static void shared_sizes_are_read(void **state) {
+    static const struct {
+        const char *row;
+        int64_t padded_bytes;
+    } rows[] = {
+        {"4B(100%); 4B; 0; 3; 3\xc3\x97u32[]", 12},
+        {"4B(100%); 4B; 0; 3; 2\xc3\x97u32[], s32[]", 3 * 512},
+        {"64.0KiB(100%); 64.0KiB; 0; 2; 2\xc3\x97"
+         "bf16[256,64]",
+         2 << 16},
+        {"64.0KiB(100%); 64.0KiB; 0; 2; bf16[256,64], f32[]", (1 << 15) + 512},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_text text = ts_text_begin(arena);
+        ts_text_add(&text, "cumulative_size; size; offset; used_by_n_values; shapes_list\n%s\n", rows[i].row);
+        ts_audit_result r;
+        ts_audit *audit = audited(arena, &v6e_audit, (audited_text){text.bytes, text.length, 0}, &r);
+        assert_int_equal(r.sum.padded_bytes, rows[i].padded_bytes);
+        ts_audit_free(audit);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(messages_are_read), cmocka_unit_test(lists_are_read)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(messages_are_read), cmocka_unit_test(lists_are_read),
+                                       cmocka_unit_test(shared_sizes_are_read)};
     return cmocka_run_group_tests(tests, begin_audits, end_group);
 }

@@ -69,6 +69,35 @@ static void sizes_are_compared(void **state) {
     }
 }
 
+/* Of an array without an order: the rule's, else the nearest that the size is of, else the rule's. */
+static void sizes_say_the_order(void **state) {
+    static const struct {
+        const char *size, *shape, *found;
+    } rows[] = {
+        {"64.0K", "f32[256,64]", "f32[256,64]{0,1:T(8,128)}"},
+        {"128.0K", "f32[256,64]", "f32[256,64]{1,0:T(8,128)}"},
+        {"96.0K", "f32[256,64]", "f32[256,64]{0,1:T(8,128)}"},
+        {"1.0K", "f32[3,16]", "f32[3,16]{1,0:T(4,128)}"},
+        {"8.0K", "f32[3,16]", "f32[3,16]{0,1:T(8,128)}"},
+        {"192B", "f32[3,16]", "f32[3,16]"},
+        {"1000.0K", "f32[4,500,96]", "f32[4,500,96]{2,0,1:T(4,128)}"},
+        {"400.0K", "f32[4,4,200]", "f32[4,4,200]{1,2,0:T(8,128)}"},
+        {"128.0K", "f32[256,64]{0,1}", "f32[256,64]{0,1:T(8,128)}"},
+        {"4.0K", "f32[]", "f32[]{:T(128)}"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ts_text text = ts_text_begin(arena);
+        ts_text_add(&text,
+                    "  Largest program allocations in hbm:\n\n  1. Size: %s\n     Shape: %s\n     =====\n",
+                    rows[i].size, rows[i].shape);
+        ts_audit_result r;
+        ts_audit *audit = audited(arena, &v6e_audit, (audited_text){text.bytes, text.length, 0}, &r);
+        assert_int_equal(r.report_count, 1);
+        assert_string_equal(r.shapes[r.reports[0].shape].text, rows[i].found);
+        ts_audit_free(audit);
+    }
+}
+
 /* In the memory of the heading, as XLA numbers it, unless the shape says another. */
 static void headings_say_where(void **state) {
     static const struct {
@@ -343,11 +372,12 @@ static void texts_of_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_are_printed),    cmocka_unit_test(sizes_are_compared),
-        cmocka_unit_test(headings_say_where),   cmocka_unit_test(arrays_without_tiles),
-        cmocka_unit_test(texts_of_nothing),     cmocka_unit_test(tuples_are_deep),
-        cmocka_unit_test(shapes_that_are_none), cmocka_unit_test(what_is_cut_off_is_noted),
-        cmocka_unit_test(starts_make_a_member), cmocka_unit_test(messages_are_read),
+        cmocka_unit_test(sizes_are_printed),        cmocka_unit_test(sizes_are_compared),
+        cmocka_unit_test(sizes_say_the_order),      cmocka_unit_test(headings_say_where),
+        cmocka_unit_test(arrays_without_tiles),     cmocka_unit_test(texts_of_nothing),
+        cmocka_unit_test(tuples_are_deep),          cmocka_unit_test(shapes_that_are_none),
+        cmocka_unit_test(what_is_cut_off_is_noted), cmocka_unit_test(starts_make_a_member),
+        cmocka_unit_test(messages_are_read),
     };
     return cmocka_run_group_tests(tests, begin_audits, end_group);
 }
