@@ -589,6 +589,20 @@ static void other_moves(void **state) {
     }
 }
 
+/* Tiles that are assumed pad both sides of a bitcast as they do; the text says no more than its own sizes. */
+static void bitcasts_have_the_sizes_of_the_text(void **state) {
+    static const char text[] =
+        "HloModule m, is_scheduled=true\n\nENTRY %main {\n  %a = f32[384]{0} parameter(0)\n"
+        "  %b = f32[2,3,64]{2,1,0} bitcast(%a)\n  ROOT %c = f32[192]{0} bitcast(%b)\n}\n";
+    ts_audit_result r;
+    ts_audit *audit = audited(arena, &v6e_audit, (audited_text){text, sizeof text - 1, 0}, &r);
+    assert_int_equal(r.bitcasts, 2);
+    assert_int_equal(r.kind_count, 1);
+    assert_int_equal(r.kinds[0].count, 1);
+    assert_int_equal(r.kinds[0].first_line, 6);
+    ts_audit_free(audit);
+}
+
 /* A copy that says nothing comes from what made its operand, or goes to what reads it. */
 static void copies_are_placed_by_others(void **state) {
     static const char text[] =
@@ -676,6 +690,7 @@ int main(void) {
                                        cmocka_unit_test(transposes_are_written_in_any_order),
                                        cmocka_unit_test(other_moves),
                                        cmocka_unit_test(copies_are_placed_by_others),
+                                       cmocka_unit_test(bitcasts_have_the_sizes_of_the_text),
                                        cmocka_unit_test(tables_find_what_they_hold),
                                        cmocka_unit_test(findings_are_in_order)};
     return cmocka_run_group_tests(tests, begin_audits, end_group);
