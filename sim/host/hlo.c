@@ -14,6 +14,8 @@ struct ts_hlo_reader {
     ts_arena *arena;
     bool has_marks;        /* any line of this piece, or of what is held */
     ts_text plain;         /* such a line without them */
+    ts_text unescaped;     /* the lines of one with "\\n" between them */
+    bool is_unescaped;     /* these are looked at */
     ts_text held;          /* the part of a line that has come; TS_HLO_LINE_BYTES at most */
     size_t held_more;      /* bytes of it that are not in `held` */
     char tail[TAIL_BYTES]; /* the last of these, where their number says, modulo its size */
@@ -43,6 +45,7 @@ ts_hlo_reader *ts_hlo_new(ts_arena *arena, const ts_hlo_events *events) {
     r->events = events;
     r->arena = arena;
     r->plain = ts_text_begin(arena);
+    r->unescaped = ts_text_begin(arena);
     r->held = ts_text_begin(arena);
     r->joined = ts_text_begin(arena);
     r->mlir.shape = ts_text_begin(arena);
@@ -340,11 +343,14 @@ static bool take_mlir_rest(ts_hlo_reader *r, const char *at, const char *end) {
     return true;
 }
 
+static bool take_escaped(ts_hlo_reader *r, const char *at, const char *end);
+
 /* A line that is neither empty nor part of what came before. */
 static void take_fresh(ts_hlo_reader *r, const char *at, const char *end) {
     ts_hlo_instruction i;
     if (r->is_mlir && take_mlir(r, at, end)) return;
     hlo_answer found = hlo_read_instruction(at, end, &i);
+    if (found == HLO_NOT_ONE && take_escaped(r, at, end)) return;
     if (found == HLO_NOT_ONE && *at == '}') {
         if (r->in_computation)
             end_computation(r);
@@ -494,6 +500,25 @@ static void take_plain_line(ts_hlo_reader *r, const char *at, size_t length) {
     }
     if (*at == '#') return count(r, TS_HLO_COMMENT);
     take_fresh(r, at, end);
+}
+
+/* They are counted as lines. */
+static bool take_escaped(ts_hlo_reader *r, const char *at, const char *end) {
+    if (r->is_unescaped || !hlo_has_escapes(at, end)) return false;
+    const char next = r->next, *row_end;
+    r->is_unescaped = true;
+    r->unescaped.length = 0;
+    hlo_add_unescaped(&r->unescaped, at, end);
+    r->counts.lines--; /* this one, which is the first of them */
+    at = r->unescaped.bytes, end = at + r->unescaped.length;
+    for (; at < end; at = row_end + 1) {
+        row_end = memchr(at, '\n', (size_t)(end - at));
+        r->next = row_end ? first_byte(row_end + 1, end) : next;
+        if (!row_end) row_end = end;
+        take_plain_line(r, at, (size_t)(row_end - at));
+    }
+    r->is_unescaped = false;
+    return true;
 }
 
 static void take_line(ts_hlo_reader *r, const char *at, size_t length) {

@@ -1,5 +1,6 @@
 /* HLO text: what logs write before each line, such as times, levels, processes and places in a source, and
- * what terminals and web pages put between words. */
+ * what terminals, web pages and strings of programs put between words. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "hlo_private.h"
@@ -119,7 +120,8 @@ static const char *read_place(const char *at, const char *end) {
     while (behind < end && *behind != ']' && *behind != '"' && !hlo_is_space(*behind)) behind++;
     if (behind == end || *behind != ']') return NULL;
     for (digits = behind; digits > at && ts_is_digit(digits[-1]);) digits--;
-    return digits < behind && digits > at && digits[-1] == ':' ? behind + 1 : NULL;
+    bool named = digits - at > 1 && digits[-1] == ':' && !ts_is_digit(digits[-2]);
+    return named && digits < behind ? behind + 1 : NULL;
 }
 
 /* "stderr F" */
@@ -213,4 +215,57 @@ void hlo_add_plain(ts_text *out, const char *at, const char *end) {
         else
             ts_text_add_char(out, wide || *at == '\t' ? ' ' : *at), at += 1 + wide;
     }
+}
+
+/* ---- Line breaks that are written as "\\n" ---- */
+
+static bool is_string(const char *at, const char *end) { return at < end && memchr("\"{[", *at, 3); }
+
+bool hlo_has_escapes(const char *at, const char *end) {
+    bool string = is_string(at, end);
+    while (at < end) {
+        if (*at == '"' && !string) {
+            at = hlo_quote_end(at, end);
+            continue;
+        }
+        if (*at == '\\' && end - at > 1 && at[1] == 'n') return true;
+        at += *at == '\\' ? 2 : 1;
+    }
+    return false;
+}
+
+/* Where the text begins: behind the last quote before its first line ends, as of {"message": "..}. */
+static const char *string_begin(const char *at, const char *end) {
+    const char *begin = at;
+    if (at < end && *at == '\'') return at + 1;
+    if (!is_string(at, end)) return at;
+    for (; at < end && !(*at == '\\' && end - at > 1 && at[1] == 'n'); at += *at == '\\' ? 2 : 1)
+        if (*at == '"') begin = at + 1;
+    return begin;
+}
+
+/* A character of at most 16 bits, in UTF-8. */
+static void add_character(ts_text *out, unsigned long code) {
+    if (code >= 0x800) ts_text_add_char(out, (char)(0xe0 | code >> 12));
+    if (code >= 0x80)
+        ts_text_add_char(out, (char)(code >= 0x800 ? 0x80 | (code >> 6 & 0x3f) : 0xc0 | code >> 6));
+    ts_text_add_char(out, (char)(code >= 0x80 ? 0x80 | (code & 0x3f) : code));
+}
+
+/* What is behind a backslash; returns behind it. */
+static const char *add_escape(ts_text *out, const char *at, const char *end) {
+    char digits[5] = "", *behind;
+    if (*at == 'u' && end - at > 4) memcpy(digits, at + 1, 4);
+    unsigned long code = strtoul(digits, &behind, 16);
+    if (behind == digits + 4) return add_character(out, code), at + 5;
+    ts_text_add_char(out, *at == 'n' ? '\n' : *at == 't' ? ' ' : *at);
+    return at + 1;
+}
+
+void hlo_add_unescaped(ts_text *out, const char *at, const char *end) {
+    for (at = string_begin(at, end); at < end;)
+        if (*at == '\\' && end - at > 1)
+            at = add_escape(out, at + 1, end);
+        else
+            ts_text_add_char(out, *at++);
 }

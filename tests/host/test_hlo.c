@@ -204,6 +204,18 @@ static const row rows[] = {
     {"module {\n\xc2\xa0 func.func @f(%a: tensor<8xf32>) {\n\xc2\xa0\xc2\xa0 %0 = stablehlo.add %a, %a : "
      "tensor<8xf32>\n}\n",
      "2 entry <f>\n2 <a> <f32[8]> <parameter>\n3 <0> <f32[8]> <add> <f32[8] %a, f32[8] %a>\nend\n"},
+    /* Lines of a string of JSON or Python are lines, those of a quote in one are not. */
+    {"note\n{\"severity\": \"ERROR\", \"message\": \"HloModule m, a={b=\\\"\\\\n\\\"}\\n\\nENTRY %e (p: "
+     "f32[8]) -\\u003e "
+     "f32[8] {\\n  %a = f32[8]\\n copy(%p)\\n}\\n\"}\n%b = f32[2] copy(%a)\n",
+     "1 message <note>\n2 module <m> < a={b=\"\\n\"}>\n4 entry <e>\n5 <a> <f32[8]> <copy> <%p>\nend\n"
+     "9 <b> <f32[2]> <copy> <%a>\n"},
+    {"XlaRuntimeError('Used 1.0K\\n%a = f32[2] copy(%b), metadata={op_name=\"c\\\\nd\"}\\nend')\n",
+     "1 message <XlaRuntimeError('Used 1.0K>\n2 <a> <f32[2]> <copy> <%b> +<, metadata={op_name=\"c\\nd\"}>\n"
+     "3 message <end')>\n"},
+    {"Operator: op_name=\"f[\\n  a=(1)\\n]\"\n", "1 message <Operator: op_name=\"f[\\n  a=(1)\\n]\">\n"},
+    {"%a = f32[2] copy(%b), metadata={op_name=\"c\\nd\"}\\n\n",
+     "1 <a> <f32[2]> <copy> <%b> +<, metadata={op_name=\"c\\nd\"}\\n>\n"},
     {"ENTRY main {\n  x = f32[] parameter(0), sharding={replicated}\n} // main\n",
      "1 entry <main>\n2 <x> <f32[]> <parameter> <0> +<, sharding={replicated}>\nend\n"},
     /* With the types of operands, column-aligned, a comment in a tuple, nested tuples. */

@@ -36,11 +36,46 @@ static void stamps_are_skipped(void **state) {
             snprintf(text, sizeof text, "%s%s", stamps[i], lines[k]);
             assert_string_equal(behind(text), lines[k]);
         }
+    assert_string_equal(behind("03:59:34 a:] x"), " a:] x");
+    assert_string_equal(behind("03:59:34 12] x"), " 12] x");
+    assert_string_equal(behind("03:59:34 [0:2] x"), " [0:2] x");
+    assert_string_equal(behind("03:59:34 [4] x"), " [4] x");
+    assert_string_equal(behind("03:59:34 [a b] x"), " [a b] x");
     assert_string_equal(behind("ERROR:root:x"), "x");
     assert_string_equal(behind("[rank0]:x"), "x");
     assert_string_equal(behind("W0320 03:59:34.7 1 h:1]x"), "x");
     assert_string_equal(behind("E   x"), "x");
     assert_string_equal(behind("E "), "");
+}
+
+/* A line may end anywhere, whatever is behind it. */
+static void no_line_is_read_beyond(void **state) {
+    (void)state;
+    static const char *const lines[] = {
+        "I0320 03:59:34.72 855 a/hlo.cc:12] x",
+        "2020-05-04T09:05:40.7Z stderr F x",
+        "(a pid=1) ERROR:root:x",
+        "2025-03-20 03:59:34,1 - jax - ERROR - x",
+        "[03:59:34+01:00] [main-1] x",
+        "[rank0]: ERROR x",
+        "worker-1  | 03:59:34 12 E x",
+        "E   x",
+        "\x1b[31mx\xc2\xa0\ty",
+    };
+    ts_arena *arena = ts_arena_new();
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        for (size_t n = 0; n < strlen(lines[i]); n++) {
+            const char *alone = ts_arena_copy_text(arena, lines[i], n);
+            assert_int_equal(hlo_skip_stamp(lines[i], lines[i] + n) - lines[i], behind(alone) - alone);
+            assert_int_equal(hlo_may_begin_stamp(lines[i], lines[i] + n),
+                             hlo_may_begin_stamp(alone, alone + n));
+            ts_text out = ts_text_begin(arena), own = ts_text_begin(arena);
+            hlo_add_plain(&out, lines[i], lines[i] + n);
+            hlo_add_plain(&own, alone, alone + n);
+            assert_int_equal(out.length, own.length);
+            assert_true(out.length <= n);
+        }
+    ts_arena_free(arena);
 }
 
 static void other_lines_are_whole(void **state) {
@@ -51,6 +86,7 @@ static void other_lines_are_whole(void **state) {
         "E x",
         "ERROR x",
         "ERROR: x",
+        "ERROR::x",
         "12 x",
         "2025-03-20 x",
         "12:30 x",
@@ -101,11 +137,44 @@ static void lines_are_plain(void **state) {
     ts_arena_free(arena);
 }
 
+static void strings_have_lines(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *lines; /* NULL: it is none */
+    } rows[] = {
+        {"\"a\\nb\"", "a\nb\""},
+        {"'a\\nb'", "a\nb'"},
+        {"a\\nb", "a\nb"},
+        {"[\"x\", \"a\\\"\\\\n\\tc\\n\"]", "a\"\\n c\n\"]"},
+        {"{\"x\": \"\\u003e\\u00d7\\u2192\\u07ff\\u0800\\u007f\\u0080\\n\"",
+         ">\xc3\x97\xe2\x86\x92\xdf\xbf\xe0\xa0\x80\x7f\xc2\x80\n\""},
+        {"a\\n\\u12", "a\nu12"},
+        {"a\\n\\u12g4", "a\nu12g4"},
+        {"a\\n\\", "a\n\\"},
+        {"b=\"a\\nb\"", NULL},
+        {"b=\"c\" \\n", "b=\"c\" \n"},
+        {"a\\\\nb", NULL},
+        {"a\\", NULL},
+        {"ab", NULL},
+    };
+    ts_arena *arena = ts_arena_new();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *at = rows[i].text, *end = at + strlen(at);
+        ts_text out = ts_text_begin(arena);
+        assert_int_equal(hlo_has_escapes(at, end), rows[i].lines != NULL);
+        if (!rows[i].lines) continue;
+        hlo_add_unescaped(&out, at, end);
+        assert_string_equal(out.bytes, rows[i].lines);
+    }
+    assert_false(hlo_has_escapes("a\\n", "a\\n" + 2));
+    ts_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stamps_are_skipped),
-        cmocka_unit_test(other_lines_are_whole),
-        cmocka_unit_test(lines_are_plain),
+        cmocka_unit_test(stamps_are_skipped),    cmocka_unit_test(no_line_is_read_beyond),
+        cmocka_unit_test(other_lines_are_whole), cmocka_unit_test(lines_are_plain),
+        cmocka_unit_test(strings_have_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
