@@ -61,6 +61,8 @@ const char *audit_find_reported(ts_arena *arena, const ts_audit_request *request
                                 const char *reported);
 /* Is the size, as a compiler prints it, that of so many bytes? */
 bool audit_says(const char *reported, int64_t bytes);
+/* A size as the report prints sizes. */
+void audit_print_as(const char *reported, int64_t bytes, char out[16]);
 
 /* ---- Prices ---- */
 

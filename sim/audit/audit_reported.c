@@ -6,40 +6,9 @@
 
 enum { REPORTS = 1 << 14 };
 
-void ts_audit_print_bytes(char out[16], int64_t bytes) {
-    static const char units[] = "KMGTPE";
-    int unit = 0;
-    if (bytes < 1024) {
-        snprintf(out, 16, "%dB", (int)bytes);
-        return;
-    }
-    for (; bytes >= 1 << 20; unit++) bytes /= 1024;
-    snprintf(out, 16, unit == 0 ? "%.1f%c" : "%.2f%c", (double)bytes / 1024.0, units[unit]);
-}
-
 static ts_audit_report *new_report(ts_audit *a) {
     if (a->report_count == REPORTS) return NULL;
     return TS_APPEND(a->arena, a->reports, a->report_count);
-}
-
-/* Is it a number of bytes, "4096" or "4096B", and no rounded size? */
-static bool is_exact(const char *reported) {
-    size_t digits = strspn(reported, "0123456789");
-    return digits > 0 && (!reported[digits] || strcmp(reported + digits, "B") == 0);
-}
-
-/* The size as the report prints sizes. */
-static void print_as(const char *reported, int64_t bytes, char out[16]) {
-    if (is_exact(reported))
-        snprintf(out, 16, "%lld%s", (long long)bytes, strchr(reported, 'B') ? "B" : "");
-    else
-        ts_audit_print_bytes(out, bytes);
-}
-
-bool audit_says(const char *reported, int64_t bytes) {
-    char printed[16];
-    print_as(reported, bytes, printed);
-    return strcmp(reported, printed) == 0;
 }
 
 /* The rule's order and tiles, or another order that explains the size; NULL: it lies in rows, for that does. */
@@ -79,7 +48,7 @@ void audit_compare(ts_audit *a, int64_t line, int32_t shape, const char *reporte
     snprintf(r->reported, sizeof r->reported, "%s", reported);
     snprintf(r->reported_expansion, sizeof r->reported_expansion, "%s", expansion);
     if (r->is_tuple) return;
-    print_as(reported, array->padded_bytes, r->computed);
+    audit_print_as(reported, array->padded_bytes, r->computed);
     if (array->padded_bytes > array->logical_bytes && array->logical_bytes > 0)
         snprintf(r->computed_expansion, sizeof r->computed_expansion, "%.1fx",
                  (double)array->padded_bytes / (double)array->logical_bytes);
