@@ -64,7 +64,8 @@ static bool find_field(ts_error *err, const ts_machine *machine, const char *pat
     }
     ts_field_kind kind = leaf->field->kind;
     *out = (ts_fitted_field){.path = leaf->path, .field = leaf->field};
-    if (kind != TS_FIELD_TIME && kind != TS_FIELD_CLOCK && kind != TS_FIELD_INTEGER && kind != TS_FIELD_BYTES)
+    if (kind != TS_FIELD_TIME && kind != TS_FIELD_CYCLES && kind != TS_FIELD_CLOCK &&
+        kind != TS_FIELD_INTEGER && kind != TS_FIELD_BYTES)
         return ts_error_set(err, TS_ERROR_USAGE, "--fit: %s is no time, clock, number or size", path);
     if (leaf->field->power_of_two)
         return ts_error_set(err, TS_ERROR_USAGE, "--fit: %s must stay a power of two", path);

@@ -1,5 +1,6 @@
 """tilesim calibrate: fits what was changed, refuses what the data do not carry, writes a machine that reads back."""
 import json
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -103,6 +104,25 @@ def figures_that_bind_up_to_another():
         for clock in ("1.5 GHz", "1.2 GHz"):
             assert 1.3 < fitted(((2048, 219.4), (4096, 932.5)), clock) < 1.4, clock
             assert 1.49 < fitted(((2048, 150), (4096, 700)), clock), clock
+
+
+@test
+def times_in_clocks_are_fitted():
+    """From times of a machine that refreshes more often, how often it does."""
+    with tempfile.TemporaryDirectory() as folder:
+        table, machine, sizes = Path(folder, "t.csv"), Path(folder, "m.yaml"), (1 << 24, 1 << 25, 1 << 26, 1 << 27)
+
+        def write(times):
+            table.write_text("id,chip,workload description,parameters,measured value,unit\n" + "".join(
+                f"{i},v5e,HBM copy,size={size},{time},us\n" for i, (size, time) in enumerate(zip(sizes, times))))
+
+        write([1] * len(sizes))
+        words = ["-m", "tpu-v5e", "--set", "hbm.timing.t_refi=1500 ns"]
+        rows = json.loads(expect(["validate", "--data", table, "--json", *words]))["rows"]
+        write([row["simulated_us"] for row in rows])
+        expect(["calibrate", table, "-m", "tpu-v5e", "--fit", "hbm.timing.t_refi", "-o", machine])
+        found = re.search(r"t_refi: (\d+) ck +# derived", machine.read_text())
+        assert found and abs(int(found[1]) / 2400 - 1) < 0.05, found
 
 
 @test
