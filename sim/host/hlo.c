@@ -14,7 +14,7 @@ struct ts_hlo_reader {
     ts_arena *arena;
     bool has_marks;        /* any line of this piece, or of what is held */
     ts_text plain;         /* such a line without them */
-    ts_text unescaped;     /* the lines of one with "\\n" between them */
+    ts_text unescaped;     /* the lines of one with "\n" between them */
     bool is_unescaped;     /* these are looked at */
     ts_text held;          /* the part of a line that has come; TS_HLO_LINE_BYTES at most */
     size_t held_more;      /* bytes of it that are not in `held` */

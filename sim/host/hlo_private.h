@@ -54,7 +54,7 @@ bool hlo_may_begin_stamp(const char *at, const char *end);
 bool hlo_has_marks(const char *at, size_t length);
 /* The text with blanks in place of these, and without colours. */
 void hlo_add_plain(ts_text *out, const char *at, const char *end);
-/* Are lines written as one, with "\\n" between them, as in strings of JSON and Python? Not what is quoted. */
+/* Are lines written as one, with "\n" between them, as in strings of JSON and Python? Not what is quoted. */
 bool hlo_has_escapes(const char *at, const char *end);
 /* These lines. */
 void hlo_add_unescaped(ts_text *out, const char *at, const char *end);

@@ -217,7 +217,7 @@ void hlo_add_plain(ts_text *out, const char *at, const char *end) {
     }
 }
 
-/* ---- Line breaks that are written as "\\n" ---- */
+/* ---- Line breaks that are written as "\n" ---- */
 
 static bool is_string(const char *at, const char *end) { return at < end && memchr("\"{[", *at, 3); }
 

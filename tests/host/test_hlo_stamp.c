@@ -41,7 +41,9 @@ static void stamps_are_skipped(void **state) {
     assert_string_equal(behind("03:59:34 [0:2] x"), " [0:2] x");
     assert_string_equal(behind("03:59:34 [4] x"), " [4] x");
     assert_string_equal(behind("03:59:34 [a b] x"), " [a b] x");
+    assert_string_equal(behind("03:59:34 stderr X x"), " stderr X x");
     assert_string_equal(behind("ERROR:root:x"), "x");
+    assert_string_equal(behind("ERROR:r:x"), "x");
     assert_string_equal(behind("[rank0]:x"), "x");
     assert_string_equal(behind("W0320 03:59:34.7 1 h:1]x"), "x");
     assert_string_equal(behind("E   x"), "x");
@@ -89,6 +91,7 @@ static void other_lines_are_whole(void **state) {
         "ERROR::x",
         "12 x",
         "2025-03-20 x",
+        "2025-03-20T 03:59:34 x",
         "12:30 x",
         "12:30: x",
         "12:30:40x",
