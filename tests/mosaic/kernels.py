@@ -653,32 +653,6 @@ def table_of_bytes(kinds, x):
     return pl.pallas_call(kernel, grid_spec=grid, out_shape=_shape((32, 128), x.dtype))(kinds, x)
 
 
-def two_bits(x):
-    """Integers of 2 bits, with a sign and without."""
-    def kernel(x, o, p, signed, unsigned):
-        signed[...] = x[...].astype(jnp.int2)
-        unsigned[...] = x[...].astype(jnp.uint2)
-        o[...] = signed[...].astype(jnp.int32)
-        p[...] = unsigned[...].astype(jnp.int32)
-    return pl.pallas_call(kernel, out_shape=[_shape(x.shape, jnp.int32)] * 2,
-                          scratch_shapes=[pltpu.VMEM(x.shape, jnp.int2), pltpu.VMEM(x.shape, jnp.uint2)])(x)
-
-
-def two_bits_expected(x):
-    return x << 30 >> 30, x & 3
-
-
-def steps_before(sizes, x):
-    """Of a table in SMEM, the entry before that of the step: before the first there is none, and what is read is not used."""
-    def kernel(sizes, x, o, kept):
-        kept[0] = sizes[pl.program_id(0)]
-        before = sizes[pl.program_id(0) - 1]
-        o[...] = x[...] * jnp.where(pl.program_id(0) > 0, before, kept[0]).astype(jnp.float32)
-    grid = pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=1, grid=(4,), in_specs=[pl.BlockSpec((8, 128), lambda i, sizes: (i, 0))],
-                                        out_specs=pl.BlockSpec((8, 128), lambda i, sizes: (i, 0)), scratch_shapes=[pltpu.SMEM((1,), jnp.int32)])
-    return pl.pallas_call(kernel, grid_spec=grid, out_shape=_shape(x.shape, x.dtype))(sizes, x)
-
-
 def batched(x, y):
     """A product for each of the first dim."""
     def kernel(x, y, o):
@@ -869,3 +843,29 @@ def copy_blocks(x):
 def copy_blocks_expected(x):
     """Interpret mode knows no padding."""
     return (x,)
+
+
+def two_bits(x):
+    """Integers of 2 bits, with a sign and without."""
+    def kernel(x, o, p, signed, unsigned):
+        signed[...] = x[...].astype(jnp.int2)
+        unsigned[...] = x[...].astype(jnp.uint2)
+        o[...] = signed[...].astype(jnp.int32)
+        p[...] = unsigned[...].astype(jnp.int32)
+    return pl.pallas_call(kernel, out_shape=[_shape(x.shape, jnp.int32)] * 2,
+                          scratch_shapes=[pltpu.VMEM(x.shape, jnp.int2), pltpu.VMEM(x.shape, jnp.uint2)])(x)
+
+
+def two_bits_expected(x):
+    return x << 30 >> 30, x & 3
+
+
+def steps_before(sizes, x):
+    """Of a table in SMEM, the entry before that of the step: before the first there is none, and what is read is not used."""
+    def kernel(sizes, x, o, kept):
+        kept[0] = sizes[pl.program_id(0)]
+        before = sizes[pl.program_id(0) - 1]
+        o[...] = x[...] * jnp.where(pl.program_id(0) > 0, before, kept[0]).astype(jnp.float32)
+    grid = pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=1, grid=(4,), in_specs=[pl.BlockSpec((8, 128), lambda i, sizes: (i, 0))],
+                                        out_specs=pl.BlockSpec((8, 128), lambda i, sizes: (i, 0)), scratch_shapes=[pltpu.SMEM((1,), jnp.int32)])
+    return pl.pallas_call(kernel, grid_spec=grid, out_shape=_shape(x.shape, x.dtype))(sizes, x)

@@ -12,7 +12,7 @@ import numpy as np  # noqa: E402
 
 import cases  # noqa: E402
 
-MOST_BYTES = 5 << 20
+MOST_BYTES = 6 << 20
 ELEMENTS = {"s32": "i32", "s16": "i16", "s8": "i8", "s4": "i4", "f8e4m3fn": "f8E4M3FN", "f8e5m2": "f8E5M2"}
 
 
