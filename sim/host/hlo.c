@@ -413,6 +413,27 @@ static bool take_rest(ts_hlo_reader *r, const char *at, const char *end) {
     return true;
 }
 
+/* Outside computations a line of "====" may follow what ends in a word. */
+static const char *next_instruction(const ts_hlo_reader *r, const char *at, const char *end) {
+    const ts_span held = {r->joined.bytes, r->joined_lines > 0 ? r->joined.length : 0};
+    bool may_be = !r->is_mlir && r->literal_depth == 0 && (r->in_computation || held.length > 0);
+    return may_be ? hlo_next_instruction(held, at, end, r->in_computation ? r->next : '\n') : end;
+}
+
+/* True: the line had several instructions, or the rest of one and another. */
+static bool take_several(ts_hlo_reader *r, const char *at, const char *end) {
+    const char after = r->next, *behind = next_instruction(r, at, end);
+    if (behind == end) return false;
+    for (; at < end; at = behind, behind = next_instruction(r, at, end)) {
+        const char *last = behind;
+        while (last > at && hlo_is_space(last[-1])) last--;
+        r->next = behind < end ? *behind : after;
+        if (!take_rest(r, at, last)) take_fresh(r, at, last);
+        r->next = after;
+    }
+    return true;
+}
+
 /* A line that begins with two slashes, or is a comment in marks of C. */
 static bool is_comment(const char *at, const char *end) {
     return (end - at > 1 && at[1] == '/') || hlo_skip_space(at, end) == end;
@@ -491,7 +512,7 @@ static void take_plain_line(ts_hlo_reader *r, const char *at, size_t length) {
     if (take_signature(r, at, end)) return;
     if (take_mlir_rest(r, at, end)) return;
     if (at < end && *at == '/' && is_comment(at, end)) return count(r, TS_HLO_COMMENT);
-    if (take_rest(r, at, end)) return;
+    if (take_several(r, at, end) || take_rest(r, at, end)) return;
     if (at == end || only_marks(at, end)) {
         count(r, TS_HLO_BLANK);
         if (at < end && *at == '=' && r->events->message)

@@ -69,3 +69,66 @@ bool hlo_ends_held(ts_span held, const char *at, const char *end) {
     if (closes) return comma ? o.braces <= 0 : !in_attribute;
     return is_beginning(at, end) || (in_attribute && !may_be_attribute(at, end));
 }
+
+/* A line, where it is outside a quote of the lines before, and how many brackets these left open. */
+typedef struct {
+    const char *at, *end, *unquoted;
+    int64_t open;
+} wrapped_line;
+
+static wrapped_line line_behind(ts_span held, const char *at, const char *end) {
+    const open_ends o = scan(held);
+    const char *quote = o.quote ? memchr(at, '"', (size_t)(end - at)) : NULL;
+    return (wrapped_line){at, end, !o.quote ? at : quote ? quote + 1 : end, o.braces + o.parentheses};
+}
+
+static bool is_outside(const wrapped_line *line, const char *at) {
+    if (at < line->unquoted) return false;
+    const open_ends o = scan((ts_span){line->unquoted, (size_t)(at - line->unquoted)});
+    return !o.quote && line->open + o.braces + o.parentheses <= 0;
+}
+
+/* Where the left side begins that ends there, behind other text and outside brackets; NULL: none does. */
+static const char *left_side_of(const wrapped_line *line, const char *end) {
+    while (end > line->at && hlo_is_space(end[-1])) end--;
+    const char *name = end;
+    while (name > line->at && hlo_is_name(name[-1])) name--;
+    if (name == end) return NULL;
+    if (name > line->at && name[-1] == '%') name--;
+    if (name - line->at >= 5 && memcmp(name - 5, "ROOT ", 5) == 0) name -= 5;
+    return name > line->at && name[-1] == ' ' && is_outside(line, name) ? name : NULL;
+}
+
+/* The same of one that goes on in the next line, which begins so. */
+static const char *last_left_side(const wrapped_line *line, char next) {
+    static const char root[] = " ROOT";
+    const int word = sizeof root - 1;
+    if (line->end - line->at > word && memcmp(line->end - word, root, (size_t)word) == 0)
+        return is_outside(line, line->end) ? line->end - word + 1 : NULL;
+    bool ends_in_equals = line->end > line->at && line->end[-1] == '=';
+    if (!ends_in_equals && next != '=' && next != '\0') return NULL;
+    return left_side_of(line, line->end - ends_in_equals);
+}
+
+/* The next " = ", which few lines have more than one of; NULL: there is none. */
+static const char *find_equals(const char *at, const char *end) {
+    const char *line = at;
+    while ((at = memchr(at, '=', (size_t)(end - at))) != NULL) {
+        if (at > line && at[-1] == ' ' && end - at > 1 && at[1] == ' ') return at - 1;
+        at++;
+    }
+    return NULL;
+}
+
+const char *hlo_next_instruction(ts_span held, const char *at, const char *end, char next) {
+    ts_hlo_instruction i;
+    const wrapped_line line = line_behind(held, at, end);
+    const char *equals = find_equals(at, end);
+    if (equals && held.length == 0) equals = find_equals(equals + 2, end);
+    for (; equals; equals = find_equals(equals + 2, end)) {
+        const char *name = left_side_of(&line, equals);
+        if (name && hlo_read_instruction(name, end, &i) != HLO_NOT_ONE) return name;
+    }
+    const char *last = last_left_side(&line, next);
+    return last ? last : end;
+}

@@ -610,6 +610,95 @@ static void cut_anywhere(void **state) {
 }
 
 /* Behind a constant's values is its type. */
+/* ---- Text that was filled: several instructions in a line, broken anywhere between words ---- */
+
+static const char *const words_of_body[] = {"%p",
+                                            "=",
+                                            "f32[8,128]{1,0:T(8,128)}",
+                                            "parameter(0),",
+                                            "metadata={op_name=\"x",
+                                            "=",
+                                            "y\"}",
+                                            "%zero",
+                                            "=",
+                                            "f32[]",
+                                            "constant(0)",
+                                            "%r",
+                                            "=",
+                                            "f32[8]{0:T(128)}",
+                                            "reduce(%p,",
+                                            "%zero),",
+                                            "dimensions={1},",
+                                            "to_apply=%add,",
+                                            "metadata={op_name=\"a",
+                                            "b\"",
+                                            "source_line=3}",
+                                            "plain.2",
+                                            "=",
+                                            "s32[]",
+                                            "constant(7)",
+                                            "%n.3",
+                                            "=",
+                                            "s32[]",
+                                            "negate(plain.2)",
+                                            "ROOT",
+                                            "%t",
+                                            "=",
+                                            "(f32[8]{0:T(128)},",
+                                            "s32[])",
+                                            "tuple(%r,",
+                                            "/*index=1*/%n.3)"};
+enum { WORDS_OF_BODY = sizeof words_of_body / sizeof words_of_body[0] };
+
+/* With lines of so many bytes, where words are no longer. */
+static const char *filled(ts_arena *arena, size_t width) {
+    ts_text text = ts_text_begin(arena);
+    ts_text_add(&text, "HloModule m\n\nENTRY %%e {\n");
+    size_t line = text.length;
+    for (int i = 0; i < WORDS_OF_BODY; i++) {
+        bool fits = text.length - line + 1 + strlen(words_of_body[i]) <= width;
+        if (text.length > line) ts_text_add_char(&text, fits ? ' ' : '\n');
+        if (!fits) line = text.length;
+        ts_text_add(&text, "%s", words_of_body[i]);
+    }
+    ts_text_add(&text, "\n}\n");
+    return text.bytes;
+}
+
+/* Events without the numbers of their lines. */
+static const char *unnumbered(ts_arena *arena, const char *events) {
+    ts_text text = ts_text_begin(arena);
+    for (const char *end; *events; events = end) {
+        events += strspn(events, "0123456789");
+        end = strchr(events, '\n') + 1;
+        ts_text_add(&text, "%.*s", (int)(end - events), events);
+    }
+    return text.bytes;
+}
+
+static void filled_text_has_the_same_instructions(void **state) {
+    static const char expected[] =
+        " module <m>\n entry <e>\n"
+        " <p> <f32[8,128]{1,0:T(8,128)}> <parameter> <0> +<, metadata={op_name=\"x = y\"}>\n"
+        " <zero> <f32[]> <constant> <0>\n"
+        " <r> <f32[8]{0:T(128)}> <reduce> <%p, %zero> +<, dimensions={1}, to_apply=%add, "
+        "metadata={op_name=\"a b\" "
+        "source_line=3}>\n"
+        " <plain.2> <s32[]> <constant> <7>\n"
+        " <n.3> <s32[]> <negate> <plain.2>\n"
+        " root <t> <(f32[8]{0:T(128)}, s32[])> <tuple> <%r, /*index=1*/%n.3>\nend\n";
+    for (size_t width = 8; width < 500; width++) {
+        ts_arena *arena = ts_arena_new();
+        const char *text = filled(arena, width);
+        const size_t pieces[] = {1, 7, strlen(text)};
+        for (size_t i = 0; i < 3; i++) {
+            const char *found = unnumbered(arena, events_of(arena, text, strlen(text), pieces[i]));
+            if (strcmp(found, expected) != 0) fail_msg("width %zu: %s", width, found);
+        }
+        ts_arena_free(arena);
+    }
+}
+
 static void a_long_line_has_its_end(void **state) {
     static const char start[] = "%c = stablehlo.constant dense<\"0x", end[] = "\"> : tensor<9xf32>\n";
     ts_arena *arena = ts_arena_new();
@@ -776,6 +865,7 @@ int main(void) {
         cmocka_unit_test(each_line),
         cmocka_unit_test(torn),
         cmocka_unit_test(cut_anywhere),
+        cmocka_unit_test(filled_text_has_the_same_instructions),
         cmocka_unit_test(a_long_line),
         cmocka_unit_test(each_line_is_counted_once),
         cmocka_unit_test(computations_that_do_not_end_are_counted),
