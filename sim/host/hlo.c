@@ -390,6 +390,11 @@ static void read_joined(ts_hlo_reader *r) {
     give(r, &i, r->joined_line);
 }
 
+/* Is the line no part of what is joined? */
+static bool ends_joined(const ts_hlo_reader *r, const char *at, const char *end) {
+    return r->joined_whole ? !hlo_is_rest(at, end, r->joined_lacks) : hlo_ends_held(joined(r), at, end);
+}
+
 /* True: the line went on with what came before. */
 static bool take_rest(ts_hlo_reader *r, const char *at, const char *end) {
     ts_hlo_instruction i;
@@ -401,8 +406,8 @@ static bool take_rest(ts_hlo_reader *r, const char *at, const char *end) {
     }
     if (r->joined_lines == 0) return false;
     size_t length = (size_t)(end - at);
-    bool ends = r->joined_whole ? !hlo_is_rest(at, end, r->joined_lacks) : hlo_ends_held(joined(r), at, end);
-    if (ends || r->joined_lines == TS_HLO_JOINED_LINES || r->joined.length + 1 + length > TS_HLO_LINE_BYTES) {
+    if (ends_joined(r, at, end) || r->joined_lines == TS_HLO_JOINED_LINES ||
+        r->joined.length + 1 + length > TS_HLO_LINE_BYTES) {
         give_joined(r);
         return false;
     }
@@ -413,11 +418,10 @@ static bool take_rest(ts_hlo_reader *r, const char *at, const char *end) {
     return true;
 }
 
-/* Outside computations a line of "====" may follow what ends in a word. */
 static const char *next_instruction(const ts_hlo_reader *r, const char *at, const char *end) {
-    const ts_span held = {r->joined.bytes, r->joined_lines > 0 ? r->joined.length : 0};
-    bool may_be = !r->is_mlir && r->literal_depth == 0 && (r->in_computation || held.length > 0);
-    return may_be ? hlo_next_instruction(held, at, end, r->in_computation ? r->next : '\n') : end;
+    bool is_rest = r->joined_lines > 0 && !ends_joined(r, at, end);
+    if (r->is_mlir || r->literal_depth > 0 || !(r->in_computation || is_rest)) return end;
+    return hlo_next_instruction(is_rest ? joined(r) : (ts_span){0}, at, end, r->in_computation);
 }
 
 /* True: the line had several instructions, or the rest of one and another. */

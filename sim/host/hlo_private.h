@@ -74,9 +74,8 @@ bool hlo_lacks_equals(ts_span held);
  * not. A quote that is cut off is none that goes on. */
 bool hlo_ends_held(ts_span held, const char *at, const char *end);
 /* Where another instruction begins in a line, behind one or what goes on with one that is held: text that is
- * filled has several in a line. `next`: the first byte of the next line, '\0': not known. `end`: there is
- * none. */
-const char *hlo_next_instruction(ts_span held, const char *at, const char *end, char next);
+ * filled has several in a line. `end`: there is none. */
+const char *hlo_next_instruction(ts_span held, const char *at, const char *end, bool in_computation);
 
 /* ---- The header of a module (hlo_header.c) ---- */
 

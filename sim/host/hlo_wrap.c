@@ -93,21 +93,21 @@ static const char *left_side_of(const wrapped_line *line, const char *end) {
     while (end > line->at && hlo_is_space(end[-1])) end--;
     const char *name = end;
     while (name > line->at && hlo_is_name(name[-1])) name--;
-    if (name == end) return NULL;
+    if (name == end || ts_is_digit(*name)) return NULL;
     if (name > line->at && name[-1] == '%') name--;
     if (name - line->at >= 5 && memcmp(name - 5, "ROOT ", 5) == 0) name -= 5;
     return name > line->at && name[-1] == ' ' && is_outside(line, name) ? name : NULL;
 }
 
-/* The same of one that goes on in the next line, which begins so. */
-static const char *last_left_side(const wrapped_line *line, char next) {
+/* The same of one that goes on in the next line: by name alone only in a computation, where no prose is. What
+ * the next line begins with does not matter, as it may not be there yet. */
+static const char *last_left_side(const wrapped_line *line, bool in_computation) {
     static const char root[] = " ROOT";
     const int word = sizeof root - 1;
     if (line->end - line->at > word && memcmp(line->end - word, root, (size_t)word) == 0)
         return is_outside(line, line->end) ? line->end - word + 1 : NULL;
     bool ends_in_equals = line->end > line->at && line->end[-1] == '=';
-    if (!ends_in_equals && next != '=' && next != '\0') return NULL;
-    return left_side_of(line, line->end - ends_in_equals);
+    return ends_in_equals || in_computation ? left_side_of(line, line->end - ends_in_equals) : NULL;
 }
 
 /* The next " = ", which few lines have more than one of; NULL: there is none. */
@@ -120,7 +120,7 @@ static const char *find_equals(const char *at, const char *end) {
     return NULL;
 }
 
-const char *hlo_next_instruction(ts_span held, const char *at, const char *end, char next) {
+const char *hlo_next_instruction(ts_span held, const char *at, const char *end, bool in_computation) {
     ts_hlo_instruction i;
     const wrapped_line line = line_behind(held, at, end);
     const char *equals = find_equals(at, end);
@@ -129,6 +129,6 @@ const char *hlo_next_instruction(ts_span held, const char *at, const char *end, 
         const char *name = left_side_of(&line, equals);
         if (name && hlo_read_instruction(name, end, &i) != HLO_NOT_ONE) return name;
     }
-    const char *last = last_left_side(&line, next);
+    const char *last = last_left_side(&line, in_computation);
     return last ? last : end;
 }
