@@ -39,17 +39,21 @@ typedef struct {
     bool quote;
 } open_ends;
 
-static open_ends scan(ts_span text) {
-    open_ends o = {0};
-    for (const char *at = text.text, *end = at + text.length; at < end; at++) {
-        if (*at == '"') o.quote = !o.quote;
-        if (o.quote) {
+static void scan_on(open_ends *o, const char *at, const char *end) {
+    for (; at < end; at++) {
+        if (*at == '"') o->quote = !o->quote;
+        if (o->quote) {
             at += *at == '\\';
             continue;
         }
-        o.braces += (*at == '{') - (*at == '}');
-        o.parentheses += (*at == '(') - (*at == ')');
+        o->braces += (*at == '{') - (*at == '}');
+        o->parentheses += (*at == '(') - (*at == ')');
     }
+}
+
+static open_ends scan(ts_span text) {
+    open_ends o = {0};
+    scan_on(&o, text.text, text.text + text.length);
     return o;
 }
 
@@ -70,26 +74,21 @@ bool hlo_ends_held(ts_span held, const char *at, const char *end) {
     return is_beginning(at, end) || (in_attribute && !may_be_attribute(at, end));
 }
 
-/* A line, where it is outside a quote of the lines before, and how many brackets these left open. */
+/* A line, and what is open where it was looked at last, with the lines before. */
 typedef struct {
-    const char *at, *end, *unquoted;
-    int64_t open;
+    const char *at, *end, *seen;
+    open_ends open;
 } wrapped_line;
 
-static wrapped_line line_behind(ts_span held, const char *at, const char *end) {
-    const open_ends o = scan(held);
-    const char *quote = o.quote ? memchr(at, '"', (size_t)(end - at)) : NULL;
-    return (wrapped_line){at, end, !o.quote ? at : quote ? quote + 1 : end, o.braces + o.parentheses};
-}
-
-static bool is_outside(const wrapped_line *line, const char *at) {
-    if (at < line->unquoted) return false;
-    const open_ends o = scan((ts_span){line->unquoted, (size_t)(at - line->unquoted)});
-    return !o.quote && line->open + o.braces + o.parentheses <= 0;
+/* Never before where it was asked. */
+static bool is_outside(wrapped_line *line, const char *at) {
+    if (at > line->seen) scan_on(&line->open, line->seen, at);
+    line->seen = at;
+    return !line->open.quote && line->open.braces + line->open.parentheses <= 0;
 }
 
 /* Where the left side begins that ends there, behind other text and outside brackets; NULL: none does. */
-static const char *left_side_of(const wrapped_line *line, const char *end) {
+static const char *left_side_of(wrapped_line *line, const char *end) {
     while (end > line->at && hlo_is_space(end[-1])) end--;
     const char *name = end;
     while (name > line->at && hlo_is_name(name[-1])) name--;
@@ -101,7 +100,7 @@ static const char *left_side_of(const wrapped_line *line, const char *end) {
 
 /* The same of one that goes on in the next line: by name alone only in a computation, where no prose is. What
  * the next line begins with does not matter, as it may not be there yet. */
-static const char *last_left_side(const wrapped_line *line, bool in_computation) {
+static const char *last_left_side(wrapped_line *line, bool in_computation) {
     static const char root[] = " ROOT";
     const int word = sizeof root - 1;
     if (line->end - line->at > word && memcmp(line->end - word, root, (size_t)word) == 0)
@@ -122,12 +121,13 @@ static const char *find_equals(const char *at, const char *end) {
 
 const char *hlo_next_instruction(ts_span held, const char *at, const char *end, bool in_computation) {
     ts_hlo_instruction i;
-    const wrapped_line line = line_behind(held, at, end);
-    const char *equals = find_equals(at, end);
+    wrapped_line line = {at, end, at, scan(held)};
+    const char *equals = find_equals(at, end), *next;
     if (equals && held.length == 0) equals = find_equals(equals + 2, end);
-    for (; equals; equals = find_equals(equals + 2, end)) {
+    for (; equals; equals = next) {
         const char *name = left_side_of(&line, equals);
-        if (name && hlo_read_instruction(name, end, &i) != HLO_NOT_ONE) return name;
+        next = find_equals(equals + 2, end);
+        if (name && hlo_read_instruction(name, next ? next : end, &i) != HLO_NOT_ONE) return name;
     }
     const char *last = last_left_side(&line, in_computation);
     return last ? last : end;
