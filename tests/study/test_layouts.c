@@ -184,24 +184,30 @@ static void others_are_like_the_other_end(void **state) {
     }
 }
 
-/* Prices are the same whatever threads ask for them; a core program and a pair that cannot be are among them. */
+/* Prices are the same whatever threads ask for them, also of pairs that nobody can do. */
 static void threads_change_no_price(void **state) {
+    static const char *const models[] = {"bf16[300,700]{1,0}", "f64[30,70]{1,0}"}, *const sets[] = {
+                                                                                       "dma.rate.gather=0"};
     ts_arena *arena = ts_arena_new();
-    ts_transfer_matrix_request request = {.machine = ts_machine_load(NULL, arena, "tpu-v5e"),
-                                          .model = parse_shape(arena, "bf16[300,700]{1,0}"),
-                                          .threads = 1};
-    const ts_transfer_matrix *alone = ts_transfer_price_matrix(NULL, arena, &request);
-    request.threads = 4;
-    const ts_transfer_matrix *shared = ts_transfer_price_matrix(NULL, arena, &request);
-    for (int from = 0; from < alone->list.count; from++) {
-        for (int to = 0; to < alone->list.count; to++) {
-            const ts_dma_cost *a = &alone->costs[from][to], *b = &shared->costs[from][to];
+    const ts_machine *machine = ts_machine_load_with(NULL, arena, "tpu-v5e", "--set", sets, 1);
+    int impossible = 0;
+    for (int i = 0; i < 2; i++) {
+        ts_transfer_matrix_request request = {machine, parse_shape(arena, models[i]), false, 1};
+        const ts_transfer_matrix *alone = ts_transfer_price_matrix(NULL, arena, &request);
+        request.threads = 4;
+        const ts_transfer_matrix *shared = ts_transfer_price_matrix(NULL, arena, &request);
+        assert_true(alone && shared);
+        for (int pair = 0; pair < alone->list.count * alone->list.count; pair++) {
+            const ts_dma_cost *a = &alone->costs[pair / alone->list.count][pair % alone->list.count],
+                              *b = &shared->costs[pair / alone->list.count][pair % alone->list.count];
             assert_int_equal(a->cycles, b->cycles);
             assert_int_equal(a->estimated, b->estimated);
             assert_memory_equal(a->components, b->components, sizeof a->components);
             assert_string_equal(a->cycles > 0 ? a->limiter : "", a->cycles > 0 ? b->limiter : "");
+            impossible += a->cycles == 0;
         }
     }
+    assert_int_equal(impossible, 20);
     ts_arena_free(arena);
 }
 
