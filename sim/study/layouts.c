@@ -250,19 +250,22 @@ static int by_promise(const void *a, const void *b) {
 }
 
 /* Leaves those that can be done, by what they take at least. */
-static bool find_bounds(ts_error *err, ts_arena *arena, variation *v) {
+static bool find_bounds(ts_error *err, variation *v) {
+    ts_arena *scratch = ts_arena_new();
     int kept = 0;
-    for (int i = 0; i < v->count; i++) {
+    bool good = true;
+    for (int i = 0; i < v->count && good; i++, ts_arena_reset(scratch)) {
         candidate c = v->list[i];
         c.limit = 1;
-        if (!price_candidate(err, arena, v, &c)) return false;
+        good = price_candidate(err, scratch, v, &c);
         bool by_core = c.cost.is_over && c.cost.transfer.kind == TS_DMA_CORE_PROGRAM;
         c.kind = by_core ? BY_CORE : c.cost.is_over ? BY_ENGINE : PRICED;
-        if (c.cost.cycles > 0) v->list[kept++] = c;
+        if (good && c.cost.cycles > 0) v->list[kept++] = c;
     }
+    ts_arena_free(scratch);
     v->count = kept;
     qsort(v->list, (size_t)v->count, sizeof v->list[0], by_promise);
-    return true;
+    return good;
 }
 
 /* What a candidate may take to win: of equal ones the first of the list does. Those behind the first wait for
@@ -303,9 +306,8 @@ static bool try_number(ts_error *err, ts_arena *scratch, void *self, int number)
     return try_to_win(err, scratch, &s->ends[number % 2], number / 2);
 }
 
-static bool price_cheapest(ts_error *err, ts_arena *arena, int threads, search *s,
-                           ts_transfer_others others[2]) {
-    if (!find_bounds(err, arena, &s->ends[0]) || !find_bounds(err, arena, &s->ends[1])) return false;
+static bool price_cheapest(ts_error *err, int threads, search *s, ts_transfer_others others[2]) {
+    if (!find_bounds(err, &s->ends[0]) || !find_bounds(err, &s->ends[1])) return false;
     int count = 1 + 2 * (int)ts_max(1, ts_max(s->ends[0].count, s->ends[1].count));
     if (!ts_threads_each(err, &(ts_threads_list){threads, count, try_number, s, NULL, NULL})) return false;
     for (int end = 0; end < 2; end++) {
@@ -327,7 +329,7 @@ bool ts_transfer_price_with_others(ts_error *err, ts_arena *arena, const ts_tran
     s->request = request;
     for (int end = 0; end < 2; end++)
         if (!begin_variation(err, arena, s, end == 1, &s->ends[end])) return false;
-    return tried->cheapest_only ? price_cheapest(err, arena, tried->threads, s, others)
+    return tried->cheapest_only ? price_cheapest(err, tried->threads, s, others)
                                 : price_all(err, tried->threads, s, others);
 }
 
