@@ -1,0 +1,49 @@
+/* Whether long work is to end: asked now and then. */
+#include "base/interrupt.h"
+
+#include "base/host_clock.h"
+#include "tests/support/test.h"
+
+typedef struct {
+    int asked, answer;
+} caller;
+
+static int stopped(void *context) {
+    caller *c = context;
+    c->asked++;
+    return c->answer;
+}
+
+static void nobody_stops_it(void **state) { assert_false(ts_interrupt_is_heard(NULL)); }
+
+static void the_answer_is_heard(void **state) {
+    static const int answers[] = {0, 1, -1};
+    for (int i = 0; i < 3; i++) {
+        caller c = {.answer = answers[i]};
+        ts_interrupt interrupt = {.stopped = stopped, .context = &c};
+        assert_int_equal(ts_interrupt_is_heard(&interrupt), answers[i] != 0);
+        assert_int_equal(c.asked, 1);
+    }
+}
+
+/* What was asked a moment before is not asked again; what was asked a second before is. */
+static void it_is_asked_now_and_then(void **state) {
+    caller c = {.answer = 1};
+    double now = ts_host_seconds(CLOCK_MONOTONIC);
+    ts_interrupt interrupt = {.stopped = stopped, .context = &c, .asked_at = now + 3600};
+    assert_false(ts_interrupt_is_heard(&interrupt));
+    assert_int_equal(c.asked, 0);
+    interrupt.asked_at = now - 1;
+    assert_true(ts_interrupt_is_heard(&interrupt));
+    assert_int_equal(c.asked, 1);
+    assert_true(interrupt.asked_at >= now);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nobody_stops_it),
+        cmocka_unit_test(the_answer_is_heard),
+        cmocka_unit_test(it_is_asked_now_and_then),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
