@@ -27,9 +27,9 @@ typedef struct {
     int threads, count;
     ts_threads_item *item;
     void *self;
-    void (*done)(void *self, int64_t done,
-                 int64_t of); /* told of each item, by one thread at a time; or NULL */
-    void *told;               /* its self */
+    /* Told of each item, by one thread at a time, with `told`; NULL: nobody is. */
+    void (*done)(void *told, int64_t done, int64_t of);
+    void *told;
 } ts_threads_list;
 bool ts_threads_each(ts_error *err, const ts_threads_list *list);
 
