@@ -302,7 +302,7 @@ bool audit_order_back(const audit_orders *o, const audit_operation *op, const au
     audit_order both[2];
     *out = *result;
     if (keeps_dims(op->opcode)) return operand->rank == made->rank;
-    /* An argument that only changes its type is laid out anew behind that, but for truth values and 4-bit
+    /* An argument that only changes its type is laid out again behind that, but for truth values and 4-bit
      * types. */
     if (op->opcode == TS_HLO_OP_CONVERT)
         return !(op->of_argument && op->is_result) || is_narrow(operand->dtype);
