@@ -101,10 +101,6 @@ static const char *left_side_of(wrapped_line *line, const char *end) {
 /* The same of one that goes on in the next line: by name alone only in a computation, where no prose is. What
  * the next line begins with does not matter, as it may not be there yet. */
 static const char *last_left_side(wrapped_line *line, bool in_computation) {
-    static const char root[] = " ROOT";
-    const int word = sizeof root - 1;
-    if (line->end - line->at > word && memcmp(line->end - word, root, (size_t)word) == 0)
-        return is_outside(line, line->end) ? line->end - word + 1 : NULL;
     bool ends_in_equals = line->end > line->at && line->end[-1] == '=';
     return ends_in_equals || in_computation ? left_side_of(line, line->end - ends_in_equals) : NULL;
 }
