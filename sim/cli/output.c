@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,8 +109,11 @@ void cli_limit_memory(int64_t bytes, const char *text) {
     "{\"kind\": \"io\", \"message\": \"out of memory (%zu bytes more)%s\", \"exit_code\": %d, "              \
     "\"source\": null, \"line\": null, \"column\": null, \"excerpt\": null, \"cycle\": null}"
 
-/* There is none for a text. */
+static atomic_flag ending = ATOMIC_FLAG_INIT; /* a thread said why */
+
+/* There is none for a text. Other threads that lack memory wait for the end, which comes once. */
 void ts_out_of_memory(size_t bytes) {
+    while (atomic_flag_test_and_set(&ending)) pause();
     fprintf(stderr, "tilesim: error: out of memory (%zu bytes more)%s\n", bytes, memory_limit);
     if (json_command && !printed)
         printf("{\"schema\": \"tilesim.%s\", \"version\": \"" TS_VERSION "\", \"error\": " OUT_OF_MEMORY
