@@ -298,12 +298,11 @@ static bool try_to_win(ts_error *err, ts_arena *scratch, variation *v, int numbe
     return priced;
 }
 
-/* The first candidates of both ends, which limit the others, the transfer, and the others in turns. */
+/* The transfer, which nothing cuts short, then candidates of both ends in turns: their first limit the others. */
 static bool try_number(ts_error *err, ts_arena *scratch, void *self, int number) {
     search *s = self;
-    if (number == 2) return price_own(err, scratch, s);
-    if (number > 2) number--;
-    return try_to_win(err, scratch, &s->ends[number % 2], number / 2);
+    if (number == 0) return price_own(err, scratch, s);
+    return try_to_win(err, scratch, &s->ends[(number - 1) % 2], (number - 1) / 2);
 }
 
 static bool price_cheapest(ts_error *err, int threads, search *s, ts_transfer_others others[2]) {
