@@ -357,7 +357,7 @@ static void forward_reshape(const audit_orders *o, const audit_operation *op, au
     step->needs = both[0];
     step->makes = both[1];
     if (g.single) {
-        int8_t dims[AUDIT_ORDER_DIMS];
+        int8_t dims[AUDIT_ORDER_DIMS] = {0};
         audit_order outside = with_units(step->operand, dims, solid(step->operand, step->have, dims));
         forward_units(o, op, step, &outside);
     } else if (step->want && same_solid(step->made, step->want, &both[1])) {

@@ -70,8 +70,7 @@ walk ts_walk_join(const walk *path) {
 }
 
 void ts_walker_begin(walker *w, const walk *path, int64_t begin) {
-    w->path = path;
-    w->at = 0;
+    *w = (walker){.path = path};
     for (int i = path->rank - 1; i >= 0; i--) {
         w->index[i] = i > 0 ? begin % path->dims[i] : begin;
         begin /= path->dims[i];

@@ -382,9 +382,9 @@ static void studies_are_noted(void **state) {
     assert_int_equal(sqlite3_prepare_v2(db, "SELECT text, title, version FROM study", -1, &statement, NULL),
                      0);
     assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-    assert_string_equal(sqlite3_column_text(statement, 0), text);
-    assert_string_equal(sqlite3_column_text(statement, 1), "noted");
-    assert_string_equal(sqlite3_column_text(statement, 2), TS_VERSION);
+    assert_string_equal((const char *)sqlite3_column_text(statement, 0), text);
+    assert_string_equal((const char *)sqlite3_column_text(statement, 1), "noted");
+    assert_string_equal((const char *)sqlite3_column_text(statement, 2), TS_VERSION);
     assert_int_equal(sqlite3_step(statement), SQLITE_DONE);
     sqlite3_finalize(statement);
     sqlite3_close(db);
