@@ -224,10 +224,10 @@ static void number_names(ts_arena *arena, pair *pairs, int count) {
     pair **sorted = TS_NEW_ARRAY(arena, pair *, count);
     for (int i = 0; i < count; i++) sorted[i] = &pairs[i];
     qsort(sorted, (size_t)count, sizeof *sorted, compare_names);
-    for (int i = 0; i < count; i++) {
-        const pair *last = i > 0 ? sorted[i - 1] : NULL;
-        bool again = last && last->name && sorted[i]->name && strcmp(last->name, sorted[i]->name) == 0;
-        sorted[i]->number = again ? last->number + 1 : 1;
+    for (int i = 1; i < count; i++) {
+        const pair *last = sorted[i - 1];
+        bool again = last->name && sorted[i]->name && strcmp(last->name, sorted[i]->name) == 0;
+        if (again) sorted[i]->number = last->number + 1;
     }
 }
 
