@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from package import raised
+from package import lets_others_go_on, raised
 from cli import expect, expect_json, main, test
 
 import numpy as np
@@ -155,25 +155,9 @@ def runs_in_threads():
 
 @test
 def other_threads_go_on():
-    """While one call works, Python does other things: the lock is not held for all of it."""
-    large = np.zeros((4096, 4096), np.float32)
-    steps, ended = 0, threading.Event()
-
-    def work():
-        ts.convert(large, to="f32[4096,4096]{0,1:T(8,128)}")
-        ended.set()
-
-    worker = threading.Thread(target=work)
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(100)  # nobody gives the lock away but calls that let it go
-    try:
-        worker.start()
-        while not ended.wait(0.001):
-            steps += 1
-        worker.join()
-    finally:
-        sys.setswitchinterval(interval)
-    assert steps > 2, steps
+    """While a run works, Python does other things: the lock is not held for all of it."""
+    program = ts.Program.read("tilesim:/softmax.tsim")
+    assert lets_others_go_on(lambda: ts.run(program))
 
 
 # ---- the builder ----
@@ -399,8 +383,8 @@ sys.path.insert(0, "python")
 import tilesim as ts
 text = ".loop s0 = 0, 2000000000\n    vadd.f32 v0, v0, v1\n.end\nhalt\n"
 program = ts.Program.assemble(text, mesh=sys.argv[1] or None)
-print("begun", flush=True)
 try:
+    print("begun", flush=True)
     ts.run(program)
 except KeyboardInterrupt:
     print("heard")
@@ -418,7 +402,7 @@ def interrupts_are_heard():
             time.sleep(0.5)
             assert child.poll() is None
             child.send_signal(signal.SIGINT)
-            assert child.communicate(timeout=20)[0] == "heard\n", mesh
+            assert child.communicate(timeout=60)[0] == "heard\n", mesh
         finally:
             child.kill()
 

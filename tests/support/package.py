@@ -5,6 +5,8 @@ Such a test has the release's library, whatever program it is run with: it runs 
 import os
 import re
 import sys
+import threading
+import time
 from pathlib import Path
 
 from cli import SANITIZED
@@ -34,6 +36,27 @@ def raised(kind, function, *arguments, **named):
     except kind as error:
         return error
     raise AssertionError(f"{function} {arguments} raised no {kind}")
+
+
+def lets_others_go_on(work, seconds=60):
+    """Whether another thread gets the interpreter while `work` is done, again and again for so long: on a busy host it may not
+    be there at once. Nothing but `work` gives it away."""
+    if hasattr(os, "sched_getscheduler") and os.sched_getscheduler(0) in (os.SCHED_FIFO, os.SCHED_RR):
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))  # two threads on one CPU take turns
+    go, went, switch = threading.Lock(), [], sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    try:
+        go.acquire()
+        other = threading.Thread(target=lambda: (go.acquire(), went.append(True)))
+        other.start()  # until it waits
+        go.release()
+        end = time.monotonic() + seconds
+        while not went and time.monotonic() < end:
+            work()
+        return bool(went)
+    finally:
+        sys.setswitchinterval(switch)
+        other.join()
 
 
 if SANITIZED:
