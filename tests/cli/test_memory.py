@@ -13,6 +13,7 @@ from cli import BUILD, TOOL, cases, main, read_json, release_test, test
 ROOT = Path(__file__).parent.parent.parent
 LIMITED = BUILD.name == "release"  # sanitizers reserve terabytes of addresses
 MB = 1_000_000
+THREADS = ["-j", "2"]  # not as many as the host runs: each takes memory
 OUT = re.compile(r"tilesim: error: (out of memory \(\d+ bytes more\)(, --max-memory is \w+)?|"
                  r"this needs about .* of memory, more than --max-memory, .*)\n")
 
@@ -70,7 +71,7 @@ def no_command_gives_another_answer():
     limits = cases([7, *range(8, 40, 3), 50, 70, 100, 200, 1000], 16, usual=7)
     same_or_out(["audit", "tests/data/hlo/step.txt", "-m", "tpu-v6e"], limits)
     same_or_out(["choose", "f32[256,1000]", "--use", "dma:hbm>vmem"], limits)
-    same_or_out(["dma", "f32[1024,4096]{1,0}", "f32[1024,4096]{0,1}"], limits)
+    same_or_out(["dma", "f32[1024,4096]{1,0}", "f32[1024,4096]{0,1}", *THREADS], limits)
     same_or_out(["run", "programs/add.tsim"], limits)
     same_or_out(["run", "programs/add.tsim", "--check"], limits)
 
@@ -88,9 +89,9 @@ def no_file_is_left_half_written():
 def fits_use_every_row():
     """Calibrating and validating run programs by the hundred. Threads that lack memory at once say so once: of runs
     under many limits some meet it."""
-    same_or_out(["calibrate", "tests/data/calibrate.csv", "-m", "tpu-v4", "--fit", "chip.launch"],
+    same_or_out(["calibrate", "tests/data/calibrate.csv", "-m", "tpu-v4", "--fit", "chip.launch", *THREADS],
                 [16, *range(18, 60), 60, 200, 400])
-    same_or_out(["validate", "--data", "tests/data/calibrate.csv"], [8, 10, 12, 14, 16, 20, 30, 60, 200, 400])
+    same_or_out(["validate", "--data", "tests/data/calibrate.csv", *THREADS], [8, 10, 12, 14, 16, 20, 30, 60, 200, 400])
 
 
 SIZES = ([], ["-D", "ROWS=8192"], ["-D", "ROWS=16384"], ["-D", "HEADS=32"], ["-D", "M=1024", "-D", "N=2048"],
@@ -113,7 +114,7 @@ def rows_of_measurements_take_little_each():
     path.write_text("id,chip,workload description,parameters,measured value,unit\n" + "".join(
         f'r{i},v4,HBM->S(3) copy,"shape=f16[{128 * (i % 5 + 1)},1024]{{1,0:T(8,128)(2,1)S(3)}}",{2 + i % 5},us\n' for i in range(400)))
     for command in (["validate", "--data", path], ["calibrate", path, "-m", "tpu-v4", "--fit", "dma.issue"]):
-        used = used_by(*command, "-j", 2)  # each thread takes memory, too
+        used = used_by(*command, *THREADS)
         assert not LIMITED or used < 60e6, f"{command}: {used / 1e6:.1f} MB"
 
 
