@@ -214,12 +214,17 @@ void pool_ask_engine(pool_engine *e, ts_arena *arena, pool_node *n) {
     e->head = n;
 }
 
-/* From the root on, in order. */
-static void ask_again(pool_engine *e, pool_tree *c, pool_node *last) {
-    pool_node **path = TS_NEW_ARRAY(c->arena, pool_node *, last->depth + 1);
-    for (pool_node *n = last; n != &c->root; n = n->parent) path[n->depth] = n;
-    e->head = &c->root;
-    for (int i = 1; i <= last->depth; i++) pool_ask_engine(e, c->arena, path[i]);
+/* From the root on, in order. The answers are there, and other chips read them without the lock. */
+static void ask_again(pool_engine *e, pool_tree *c, const pool_node *last) {
+    const pool_node **path = TS_NEW_ARRAY(c->arena, const pool_node *, last->depth + 1);
+    for (const pool_node *n = last; n != &c->root; n = n->parent) path[n->depth] = n;
+    for (int i = 1; i <= last->depth; i++) {
+        pool_node again = *path[i];
+        ts_hbm_stats stats;
+        again.stats = &stats;
+        pool_ask_engine(e, NULL, &again);
+    }
+    e->head = last;
 }
 
 /* One that has been asked all up to there, and nothing else; taken off the tree. */

@@ -277,6 +277,38 @@ static void one_that_goes_another_way_has_an_engine(void **state) {
     close_chips(&f);
 }
 
+static pool_node *ask_on(pool_position *from, pool_node question) {
+    return from->at = pool_ask(from, &question, NULL);
+}
+
+/* Of what is asked again the answers are there: others read them meanwhile. */
+static void answers_are_written_once(void **state) {
+    enum { MARK = -7 };
+    fixture f = open_chips(false);
+    const start s = {.cycle = 7, .rows = 8};
+    const pool_tree key = {.cycle = s.cycle};
+    pool_position at = {f.pool, pool_join(f.pool, &key), NULL};
+    at.at = &at.tree->root;
+    ask_on(&at, (pool_node){.what = ASK_START, .cycle = s.cycle, .transfer = transfer_of(f.arena, &s, 0)});
+    pool_node *next = ask_on(&at, (pool_node){.what = ASK_NEXT, .cycle = INT64_MAX}),
+              *done = ask_on(&at, (pool_node){.what = ASK_COMPLETE}),
+              *read = ask_on(&at, (pool_node){.what = ASK_STATS});
+    const pool_position before = at;
+    ask_on(&at, (pool_node){.what = ASK_QUIET, .cycle = 100000});
+    next->next = next->quiet = done->result.completed_cycle = done->stats->reads = read->stats->reads = MARK;
+    pool_engine *again = pool_part(&before); /* the other one is past that */
+    assert_int_equal(f.pool->engines, 2);
+    assert_int_equal(next->next, MARK);
+    assert_int_equal(next->quiet, MARK);
+    assert_int_equal(done->result.completed_cycle, MARK);
+    assert_int_equal(done->stats->reads, MARK);
+    assert_int_equal(read->stats->reads, MARK);
+    assert_ptr_equal(again->head, read);
+    pool_free_engines(again);
+    pool_leave(f.pool, at.tree);
+    close_chips(&f);
+}
+
 /* A chip that asks for ever, and never rests, has an engine of its own in the end; what it was told before stands. */
 static void who_asks_too_much_is_alone(void **state) {
     fixture f = open_chips(false);
@@ -387,6 +419,7 @@ int main(void) {
         cmocka_unit_test(everyone_is_told_what_an_own_engine_says),
         cmocka_unit_test(engines_are_as_many_as_differ),
         cmocka_unit_test(one_that_goes_another_way_has_an_engine),
+        cmocka_unit_test(answers_are_written_once),
         cmocka_unit_test(who_asks_too_much_is_alone),
         cmocka_unit_test(who_is_alone_leaves_engines_of_others),
         cmocka_unit_test(engines_outlive_their_chips),
