@@ -77,7 +77,7 @@ def the_clock_of_products():
 
 @release_test
 def accuracy_of_tpu_times():
-    code, out, err = run("validate", "--markdown")
+    code, out, err = run("validate", "--markdown", "-j", 2)  # of more threads it takes too short to be told
     assert (code, out) == (0, section("TPU times")), "run: tests/update.py"
     assert re.fullmatch(r"note: \d+ measurements take some \d+ seconds\n", err), err
 
