@@ -82,9 +82,9 @@ static void reserve_stack(void) {
 }
 
 int main(int argc, char **argv) {
+    cli_errors_as_json(cli_asks_for_json(argc, argv) ? "error" : NULL);
     reserve_stack();
     cli_reserve_descriptors();
-    cli_errors_as_json(cli_asks_for_json(argc, argv) ? "error" : NULL);
     cli_remove_files_at_exit();
 #ifdef __GLIBC__
     mallopt(M_TRIM_THRESHOLD, 256 << 20); /* what a run gives back, the next one takes */

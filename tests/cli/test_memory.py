@@ -21,7 +21,7 @@ OUT = re.compile(r"tilesim: error: (out of memory \(\d+ bytes more\)(, --max-mem
 def run_in(megabytes, *words):
     """Runs the program with so many addresses; returns (exit code, stdout, stderr)."""
     def limit():
-        resource.setrlimit(resource.RLIMIT_AS, (megabytes * MB, megabytes * MB))
+        resource.setrlimit(resource.RLIMIT_AS, (int(megabytes * MB), int(megabytes * MB)))
     done = subprocess.run([TOOL, *map(str, words)], capture_output=True, text=True, cwd=ROOT,
                           preexec_fn=limit if LIMITED and megabytes else None)
     return done.returncode, done.stdout, done.stderr
@@ -74,6 +74,14 @@ def no_command_gives_another_answer():
     same_or_out(["dma", "f32[1024,4096]{1,0}", "f32[1024,4096]{0,1}", *THREADS], limits)
     same_or_out(["run", "programs/add.tsim"], limits)
     same_or_out(["run", "programs/add.tsim", "--check"], limits)
+
+
+@release_test
+def errors_are_json_from_the_start():
+    """Of the stack that is reserved, too, for which limits of half a megabyte leave no room."""
+    for tenths in range(80, 140) if LIMITED else []:
+        code, out, err = run_in(tenths / 10, "layout", "f32[8]", "--json")
+        assert code in (0, 127) or read_json(out)["error"]["message"] in err, f"{tenths / 10} MB: exit code {code}\n{out}{err}"
 
 
 @release_test
