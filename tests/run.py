@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TIMEOUT_SECONDS = 600 * max(1, int(os.environ.get("TS_ROUNDS", "1")))  # for as many rounds
+TIMEOUT_SECONDS = 1200 * max(1, int(os.environ.get("TS_ROUNDS", "1")))  # for as many rounds
 SLOWEST = int(os.environ.get("TS_SLOWEST", "8"))  # tests whose times are shown
 RESULT = re.compile(r"^(not ok|ok) \d+(?:.*?# SKIP (.*))?", re.MULTILINE)
 

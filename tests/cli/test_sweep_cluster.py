@@ -63,7 +63,7 @@ def four_ranks():
     if not MPI:
         return
     process = start("mpirun", "-n", "4", "tilesim", "sweep", str(STUDY), "--db", "ranks.db", "--json")
-    out, err = process.communicate(timeout=100)
+    out, err = process.communicate(timeout=300)
     assert process.returncode == 0 and out.count('"schema"') == 1, (out, err)
     assert dump(HERE / "ranks.db") == whole()
 
@@ -84,7 +84,7 @@ def one_of_four_ranks_is_killed():
         ranks = ranks_of(process)
         if ranks:
             os.kill(draw.choice(ranks), signal.SIGKILL)
-        process.communicate(timeout=100)
+        process.communicate(timeout=300)
         while any(status_of(pid).rpartition(")")[2][:2] not in ("", " Z") for pid in ranks):
             time.sleep(0.01)
         value = expect_json(["sweep", STUDY, "--db", db, "--shard", "40/1000000"])
@@ -92,7 +92,7 @@ def one_of_four_ranks_is_killed():
         assert there >= before, (seed, there, before)
         before = len(dump(db))
     process = start("mpirun", "-n", "4", "tilesim", "sweep", str(STUDY), "--db", str(db), "--json")
-    out, err = process.communicate(timeout=100)
+    out, err = process.communicate(timeout=300)
     assert process.returncode == 0, (seed, out, err)
     assert f'"there": {before},' in out and f'"answered": {40 - before},' in out, (seed, before, out[:400])
     assert dump(db) == whole(), seed
@@ -103,7 +103,7 @@ def errors_of_rank_0():
     if not MPI:
         return
     process = start("mpirun", "-n", "3", "tilesim", "sweep", str(STUDY), "--db", "/no/such/folder/x.db")
-    out, err = process.communicate(timeout=100)
+    out, err = process.communicate(timeout=300)
     assert process.returncode != 0 and "cannot open '/no/such/folder/x.db'" in err, (out, err)
 
 

@@ -15,6 +15,8 @@ sys.path.append(str(Path(__file__).parent.parent.parent))
 import cli
 from configure import BROWSERS
 
+SECONDS = 120  # for an answer, on a busy host
+
 
 def find():
     """Chromium's path, or None."""
@@ -65,7 +67,7 @@ class Browser:
     def close(self):
         """Ends the browser."""
         self.child.terminate()
-        self.child.wait(timeout=10)
+        self.child.wait(timeout=SECONDS)
         os.close(self.writer)
         os.close(self.reader)
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -101,7 +103,7 @@ class Browser:
         elif method == "Network.requestWillBeSent":
             self.requests.append(values["request"]["url"])
 
-    def call(self, method, timeout=60, **values):
+    def call(self, method, timeout=SECONDS, **values):
         """One command of the protocol; its result."""
         self.number += 1
         message = {"id": self.number, "method": method, "params": values}
@@ -132,7 +134,7 @@ class Browser:
         """Loads a page and waits for it."""
         self.loaded = False
         self.call("Page.navigate", url=url)
-        end = time.monotonic() + 30
+        end = time.monotonic() + SECONDS
         while not self.loaded and time.monotonic() < end:
             message = self.receive(1)
             if message:
@@ -145,7 +147,7 @@ class Browser:
             raise RuntimeError(found["exceptionDetails"].get("exception", {}).get("description", str(found["exceptionDetails"])))
         return found["result"].get("value")
 
-    def wait(self, script, seconds=30):
+    def wait(self, script, seconds=SECONDS):
         """Until an expression is true; its value."""
         end = time.monotonic() + seconds
         while True:
