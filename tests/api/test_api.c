@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include "tests/support/cmocka.h"
+#include "tests/support/temporary.h"
 #include "tilesim.h"
 
 static ts_error *err;
@@ -75,6 +76,7 @@ static long peak_kib(void) {
 static void arrays(void **state) {
     int64_t dims[] = {2, 3};
     float values[6] = {1, 2, 3, 4, 5, 6};
+    char path[TEMPORARY_PATH];
     ts_array *made = ts_array_new(err, arena, "bf16", 2, dims);
     ts_array *own = ts_array_wrap(err, arena, "f32", 2, dims, values);
     assert_string_equal(ts_array_type(made), "bf16");
@@ -92,14 +94,14 @@ static void arrays(void **state) {
     assert_null(ts_array_load(err, arena, "/nowhere/a.npy"));
     assert_int_equal(ts_error_get_kind(err), TS_ERROR_IO);
     ts_error_clear(err);
-    assert_true(ts_array_save(err, own, "build/api_array.npy"));
-    const ts_array *read = ts_array_load(err, arena, "build/api_array.npy");
+    assert_true(ts_array_save(err, own, temporary_path(path, "api_array.npy")));
+    const ts_array *read = ts_array_load(err, arena, path);
     assert_memory_equal(ts_array_data(read), values, sizeof values);
     const ts_array *large = ts_array_new(err, arena, "f32", 2, (int64_t[]){128, 128});
     long before = peak_kib();
-    for (int n = 0; n < 400; n++) assert_true(ts_array_save(err, large, "build/api_array.npy"));
+    for (int n = 0; n < 400; n++) assert_true(ts_array_save(err, large, path));
     assert_true(SANITIZED || peak_kib() - before < 8 << 10); /* the arena kept a copy of each */
-    remove("build/api_array.npy");
+    remove(path);
 }
 
 static void shapes(void **state) {
@@ -658,8 +660,8 @@ static void a_program_needs_its_cores(void **state) {
 
 /* The timeline is there when the run is over, also of one that broke a rule, and of no other. */
 static void traces(void **state) {
-    static const char path[] = "build/api_trace.json";
-    char begin[3] = "";
+    char path[TEMPORARY_PATH], begin[3] = "";
+    temporary_path(path, "api_trace.json");
     ts_run_options options = {.struct_bytes = sizeof options, .machine = machine(), .trace = path};
     options.program = read_program("tilesim:/add.tsim");
     remove(path);
@@ -1084,12 +1086,12 @@ static void stopped_runs(void **state) {
 }
 
 static void stopped_studies(void **state) {
-    static const char database[] = "build/api_stopped.db";
+    char database[TEMPORARY_PATH];
     int rounds = 3;
     ts_study_request request = {.struct_bytes = sizeof request,
                                 .text =
                                     "vary: {ROWS: {from: 1, to: 50, step: 1}}\nask: {layout: 'f32[$ROWS]'}\n",
-                                .database = database,
+                                .database = temporary_path(database, "api_stopped.db"),
                                 .stopped = stops,
                                 .context = &rounds};
     remove(database);
