@@ -19,8 +19,8 @@ typedef struct {
     int workers;            /* processes; 0: one */
     double timeout_seconds; /* of a point; 0: none */
     int retry;              /* points that crashed or took too long are tried again */
-    /* Asked before each answer, and when a signal has come: not 0 ends the study with an error, and what is
-     * in the database stays. NULL: none. */
+    /* Asked before each answer, and some times a second while none comes: not 0 ends the study with an error,
+     * and what is in the database stays. NULL: none. */
     int (*stopped)(void *context);
     void *context;
 } ts_study_request;

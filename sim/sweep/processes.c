@@ -195,11 +195,13 @@ static bool receive(ts_error *err, crew *all, worker *from, ts_sweep_reply *repl
     return true;
 }
 
-/* Who has taken too long, or -1; *left: until the next may have, in milliseconds, -1: none. */
+static const double ASK_SECONDS = 0.1;     /* nobody waits for that */
+static const double LONGEST_SECONDS = 1e6; /* that poll takes */
+
+/* Who has taken too long, or -1; *left: milliseconds until the next may have, or the caller is asked again. */
 static int find_late(const crew *all, int *left) {
     double limit = all->request->timeout_seconds, now = limit > 0 ? ts_host_seconds(CLOCK_MONOTONIC) : 0,
-           least = 1e9;
-    *left = -1;
+           least = all->request->stopped ? ASK_SECONDS : LONGEST_SECONDS;
     for (int i = 0; i < all->count && limit > 0; i++) {
         const worker *w = &all->workers[i];
         if (w->count == 0) continue;
@@ -207,7 +209,7 @@ static int find_late(const crew *all, int *left) {
         if (rest <= 0) return i;
         least = rest < least ? rest : least;
     }
-    if (limit > 0) *left = (int)(least * 1e3) + 1;
+    *left = (int)(least * 1e3) + 1;
     return -1;
 }
 
