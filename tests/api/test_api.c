@@ -750,11 +750,15 @@ static void builder_errors(void **state) {
         assert_null(ts_builder_end(b));
         failed(rows[i].kind, rows[i].message);
     }
-    ts_builder *b = ts_builder_new(err, arena, machine(), "p");
-    ts_builder_index at[2] = {{0, 0, 0}};
-    assert_int_equal(ts_builder_at(b, 0, at), -1);
-    assert_null(ts_builder_end(b));
-    failed(TS_ERROR_INPUT, "the program has no tensor 0");
+    ts_builder *b;
+    for (int tensor = -1; tensor < 2; tensor += 2) {
+        ts_builder_index at[2] = {{0, 0, 0}};
+        b = ts_builder_new(err, arena, machine(), "p");
+        assert_int_equal(ts_builder_tensor(b, "x", "vmem", shape, "in", NULL), 0);
+        assert_int_equal(ts_builder_at(b, tensor, at), -1);
+        assert_null(ts_builder_end(b));
+        failed(TS_ERROR_INPUT, tensor < 0 ? "the program has no tensor -1" : "the program has no tensor 1");
+    }
     b = ts_builder_new(err, arena, machine(), "p");
     ts_builder_add(b, "vadd.f23", 2, ts_builder_vreg(b, 0), ts_builder_vreg(b, 1));
     assert_null(ts_builder_end(b));
@@ -923,6 +927,23 @@ static void builders_end_once(void **state) {
     assert_null(ts_builder_end(b));
     failed(TS_ERROR_USAGE, "the builder has ended");
     assert_string_equal(ts_program_text(arena, once), printed);
+}
+
+static void builder_fills(void **state) {
+    static const char shape[] = "f32[8,128]{1,0:T(8,128)}";
+    static const struct {
+        const char *fill, *printed;
+    } rows[] = {{NULL, " in\n"},
+                {"zeros", " in zeros\n"},
+                {"iota", " in iota\n"},
+                {"random", " in random(seed=1, lo=-1, hi=1)\n"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_builder *b = ts_builder_new(err, arena, machine(), "p");
+        assert_int_equal(ts_builder_tensor(b, "x", "vmem", shape, "in", rows[i].fill), 0);
+        const char *end = strstr(ts_program_text(arena, ts_builder_end(b)), shape);
+        assert_non_null(end);
+        assert_memory_equal(end + strlen(shape), rows[i].printed, strlen(rows[i].printed));
+    }
 }
 
 /* A mask, a bundle of two and a branch back. */
@@ -1145,6 +1166,7 @@ int main(void) {
         TEST(run_modes),
         TEST(traces),
         TEST(builder_errors),
+        TEST(builder_fills),
         TEST(texts_that_are_missing),
         TEST(texts_that_a_builder_misses),
         TEST(counts_below_0),

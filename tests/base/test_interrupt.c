@@ -39,11 +39,21 @@ static void it_is_asked_now_and_then(void **state) {
     assert_true(interrupt.asked_at >= now);
 }
 
+/* However often it could be: 20 times a second. */
+static void it_is_not_asked_each_time(void **state) {
+    caller c = {.answer = 0};
+    ts_interrupt interrupt = {.stopped = stopped, .context = &c};
+    double begun = ts_host_seconds(CLOCK_MONOTONIC);
+    for (int i = 0; i < 1000; i++) assert_false(ts_interrupt_is_heard(&interrupt));
+    assert_true(c.asked <= 1 + (ts_host_seconds(CLOCK_MONOTONIC) - begun) * 20);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nobody_stops_it),
         cmocka_unit_test(the_answer_is_heard),
         cmocka_unit_test(it_is_asked_now_and_then),
+        cmocka_unit_test(it_is_not_asked_each_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
