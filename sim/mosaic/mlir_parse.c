@@ -150,11 +150,10 @@ static bool use(parser *p, int *value) {
     const binding *b = p->buckets[hash(name)];
     while (b && !same(b->name, name)) b = b->next;
     if (!b || part < 0 || part >= b->count) {
-        int shown = name.length < 60 ? (int)name.length : 60;
         p->at = begin;
         skip(p);
         return ts_error_at(p->err, TS_ERROR_INPUT, p->source, (size_t)(p->at - p->source->text),
-                           "the value '%%%.*s' is not defined before this", shown, name.text);
+                           "the value '%%%.*s' is not defined before this", mlir_shown(name), name.text);
     }
     *value = b->value + part;
     return true;
