@@ -89,9 +89,14 @@
     TWO("w", "arith.muli", "n", "u", "i32", "i32")                                                           \
     ONE("a", "arith.trunci", "w", "i32", "i8") TWO("b", "arith.addi", "a", "a", "i8", "i8")
 #define OF_BYTE(a) ONE("t", "arith.extsi", a, "i8", "i32") SPREAD("t")
-#define LESS(c)    IS(c, "arith.cmpi", "2", "n", "o", "i32", "i1")
-#define MORE(c)    IS(c, "arith.cmpi", "4", "n", "o", "i32", "i1")
-#define UP_TO_2    IS("m", "arith.cmpi", "3", "v", "two", V, M)
+/* %n and a number. */
+#define BEHIND(name, number) NUMBER("k", number, "i32") TWO("z", name, "n", "k", "i32", "i32") SPREAD("z")
+#define BEFORE(name, number) NUMBER("k", number, "i32") TWO("z", name, "k", "n", "i32", "i32") SPREAD("z")
+#define NUMBERS(name, a, b)                                                                                  \
+    NUMBER("k", a, "i32") NUMBER("j", b, "i32") TWO("z", name, "k", "j", "i32", "i32") SPREAD("z")
+#define LESS(c) IS(c, "arith.cmpi", "2", "n", "o", "i32", "i1")
+#define MORE(c) IS(c, "arith.cmpi", "4", "n", "o", "i32", "i1")
+#define UP_TO_2 IS("m", "arith.cmpi", "3", "v", "two", V, M)
 /* %q: 0x01020304 times each word of %v; %b: its bytes, %k: 4 in each. */
 #define PARTS ALL("p", "16909060", V) TWO("q", "arith.muli", "v", "p", V, V)
 #define BYTES PARTS ONE("b", "tpu.bitcast_vreg", "q", V, B) ALL("k", "4", B)
@@ -121,6 +126,7 @@ static const int samples[SAMPLES] = {0, 1, 2, 3, 130, 1023};
     { body, {__VA_ARGS__}, NULL }
 #define EACH(body, word)                                                                                     \
     { body, {word, word, word, word, word, word}, NULL }
+#define LETTERS_60 "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefgh"
 #define FAILS(body, text)                                                                                    \
     { body, {0}, text }
 
@@ -149,6 +155,8 @@ static const struct {
     FAILS(TWO("r", "math.absi", "v", "v", V, V), "one operand"),
     FAILS("%r = \"arith.addi\"(%v, %n) : (" V ", i32) -> " V "\n", "of these operands"),
     FAILS(ONE("r", "math.absi", "x", MEMORY("vmem"), V), "of these operands"),
+    FAILS(ONE("r", LETTERS_60 "c", "v", V, V), "'" LETTERS_60 "' is not modelled"),
+    FAILS(ONE("r", LETTERS_60, "v", V, V), "'" LETTERS_60 "' is not modelled"),
     /* Masks. */
     GIVES(UP_TO_2 IS("e", "arith.cmpi", "0", "below", "m", M, M) OF_MASK("e"), 1, 1, 0, 1, 1, 1),
     GIVES(UP_TO_2 IS("e", "arith.cmpi", "1", "below", "m", M, M) OF_MASK("e"), 0, 0, 1, 0, 0, 0),
@@ -185,6 +193,24 @@ static const struct {
     EACH(TWO("d", "arith.subi", "n", "o", "i32", "i32") NUMBER("u", "1", "i32")
              TWO("t", "arith.shrui", "d", "u", "i32", "i32") SPREAD("t"),
          0x7fffffff),
+    EACH(BEHIND("arith.addi", "0"), 3),
+    EACH(BEHIND("arith.addi", "1"), 4),
+    EACH(BEFORE("arith.addi", "0"), 3),
+    EACH(BEFORE("arith.addi", "1"), 4),
+    EACH(BEHIND("arith.subi", "0"), 3),
+    EACH(BEHIND("arith.subi", "1"), 2),
+    EACH(BEFORE("arith.subi", "0"), -3),
+    EACH(BEHIND("arith.ori", "0"), 3),
+    EACH(BEHIND("arith.ori", "4"), 7),
+    EACH(BEHIND("arith.xori", "0"), 3),
+    EACH(BEHIND("arith.xori", "1"), 2),
+    EACH(BEHIND("arith.muli", "0"), 0),
+    EACH(BEHIND("arith.muli", "1"), 3),
+    EACH(BEHIND("arith.muli", "2"), 6),
+    EACH(BEHIND("arith.divsi", "1"), 3),
+    EACH(BEHIND("arith.divsi", "2"), 1),
+    EACH(NUMBERS("arith.divsi", "-7", "2"), -3),
+    EACH(NUMBERS("arith.remsi", "-7", "2"), -1),
     EACH(BYTE OF_BYTE("b"), 0xfffffff0),
     EACH(BYTE ONE("t", "arith.extui", "b", "i8", "i32") SPREAD("t"), 240),
     EACH(BYTE NUMBER("k", "1", "i8") TWO("z", "arith.shrui", "b", "k", "i8", "i8") OF_BYTE("z"), 120),
@@ -588,7 +614,43 @@ static void operations(void **state) {
     }
 }
 
+/* What changes nothing, and what is known, costs no instruction. */
+static void numbers_are_folded(void **state) {
+    static const struct {
+        const char *body, *mnemonic;
+    } folded[] = {{BEHIND("arith.addi", "0"), " sadd "},        {BEFORE("arith.addi", "0"), " sadd "},
+                  {BEHIND("arith.subi", "0"), " ssub "},        {BEHIND("arith.ori", "0"), " sor "},
+                  {BEHIND("arith.xori", "0"), " sxor "},        {BEHIND("arith.muli", "1"), " smul "},
+                  {NUMBERS("arith.divsi", "7", "2"), " sdiv "}, {NUMBERS("arith.remsi", "7", "2"), " sdiv "}};
+    for (size_t i = 0; i < sizeof folded / sizeof folded[0]; i++) {
+        ts_text text = ts_text_begin(arena);
+        ts_program_print(read_kernel(folded[i].body), &text);
+        if (strstr(text.bytes, folded[i].mnemonic)) fail_msg("row %d: %s", (int)i, text.bytes);
+    }
+}
+
+/* Instructions of a file have one source, however often it comes. */
+static void a_file_is_one_source(void **state) {
+    static const char *const names[] = {"k.py", "j.py"};
+    const ts_program *program =
+        read_kernel("%a = \"arith.addi\"(%v, %v) : (" V ", " V ") -> " V " loc(\"k.py\":7:1)\n"
+                    "%b = \"arith.muli\"(%a, %v) : (" V ", " V ") -> " V " loc(\"j.py\":2:1)\n"
+                    "%r = \"arith.subi\"(%b, %v) : (" V ", " V ") -> " V " loc(\"k.py\":8:1)\n");
+    const ts_source *found[2] = {NULL, NULL};
+    assert_non_null(program);
+    for (int i = 0; i < program->code.bundle_count; i++) {
+        const ts_source *source = ts_program_source(program, i);
+        for (int k = 0; source && k < 2; k++) {
+            if (strcmp(source->name, names[k]) != 0) continue;
+            assert_true(found[k] == NULL || found[k] == source);
+            found[k] = source;
+        }
+    }
+    assert_true(found[0] && found[1]);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(operations)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(operations), cmocka_unit_test(numbers_are_folded),
+                                       cmocka_unit_test(a_file_is_one_source)};
     return cmocka_run_group_tests(tests, set_up, end_group);
 }

@@ -145,6 +145,8 @@ static void reads_types(void **state) {
     assert_true(mlir_type_read(
         span("memref<65536x65536xf32, #tpu.tiled<(65535,32768),[2147483647,0]>, #tpu.memory_space<any>>"),
         &t));
+    assert_true(mlir_type_read(span("memref<8xf32, #tpu.memory_space<>>"), &t));
+    assert_int_equal(t.space, MLIR_OTHER_SPACE);
     assert_true(mlir_type_read(span("memref<8xf32, #tpu.tiled<(8)(4)(2),[1]>>"), &t));
     assert_int_equal(t.tile_count, MLIR_TILES_MAX);
     int64_t n;
@@ -165,7 +167,8 @@ static void reads_types(void **state) {
                                       "memref<8xf32, #tpu.tiled<(2147483648),[1]>>",
                                       "memref<8x1xf32, #tpu.tiled<(65536,65536),[1,1]>>",
                                       "memref<8xf32, #tpu.tiled<(8),[2147483648]>>",
-                                      "memref<8xf32, #tpu.tiled<(8),[-1]>>"};
+                                      "memref<8xf32, #tpu.tiled<(8),[-1]>>",
+                                      "memref<8xf32, #tpu.tiled<>>"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) assert_false(mlir_type_read(span(bad[i]), &t));
 }
 
