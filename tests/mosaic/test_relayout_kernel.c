@@ -186,12 +186,28 @@ static bool check_values(ts_arena *arena, const relayout_row *row, const ts_rela
     return out != NULL;
 }
 
-enum { FIRST = 15 };
+/* What a relayout is between: implicit dims, and offsets that are replicated, 0 or neither. */
+enum { SORTS_OF_LAYOUTS = 4 * 3 * 3, SORTS = SORTS_OF_LAYOUTS * SORTS_OF_LAYOUTS };
+
+static int sort_of_layout(const ts_vpad *v) {
+    int sort = (int)v->implicit;
+    for (int i = 0; i < 2; i++) sort = sort * 3 + (v->offsets[i] < 0 ? 2 : v->offsets[i] > 0);
+    return sort;
+}
 
 typedef struct {
-    int step, at; /* the first rows that are not refused, then every step'th */
-    int most_ops;
+    int every; /* of those that are the first of their sort; 0: all */
+    int most_ops, firsts;
+    bool seen[SORTS];
 } choice;
+
+static bool is_chosen(choice *c, const relayout_row *row) {
+    int sort = sort_of_layout(&row->request.from) * SORTS_OF_LAYOUTS + sort_of_layout(&row->request.to);
+    if (c->every == 0) return true;
+    if (c->seen[sort]) return false;
+    c->seen[sort] = true;
+    return c->firsts++ % c->every == 0;
+}
 
 static bool try_row(void *self, ts_arena *arena, const relayout_row *row) {
     choice *c = self;
@@ -199,20 +215,18 @@ static bool try_row(void *self, ts_arena *arena, const relayout_row *row) {
     ts_relayout plan;
     if (!ts_relayout_plan(&err, arena, &row->request, &plan)) return false;
     if (plan.op_count > c->most_ops || plan.results > c->most_ops) return false;
-    int at = c->at++;
-    if (at >= FIRST && at % c->step != 0) return false;
-    return check_values(arena, row, &plan);
+    return is_chosen(c, row) && check_values(arena, row, &plan);
 }
 
 static void test_elements_arrive(void **state) {
     static const char *const tables[] = {"tests/mosaic/relayouts.tsv", "tests/mosaic/relayouts_drawn.tsv"};
     const char *other = getenv("TS_RELAYOUTS");
-    const int every = stride(8, 60); /* of those of a few ops, if not all */
+    const int every = stride(2, 16) / 2; /* 0: all */
+    choice c = {.every = every, .most_ops = every == 0 ? 20000 : 150};
     for (int i = 0; i < (other != NULL ? 3 : 2); i++) {
-        choice c = {.step = every, .most_ops = every == 1 ? 20000 : 150};
         relayout_rows found = relayout_table_read(i < 2 ? tables[i] : other, try_row, &c);
         print_message("%d of %d relayouts have their elements in place\n", found.used, found.rows);
-        assert_true(found.used > 4);
+        assert_true(found.used > 0);
     }
 }
 
