@@ -127,6 +127,14 @@ static void memory_is_reused(void **state) {
     }
 }
 
+/* A text takes no more than its bytes and the 0 behind them. */
+static void texts_are_small(void **state) {
+    ts_arena *arena = ts_arena_new();
+    char *text = ts_arena_copy_text(arena, "0123456789abcde", 15);
+    assert_ptr_equal(ts_arena_alloc(arena, 1, 1), text + 16);
+    ts_arena_free(arena);
+}
+
 /* One large allocation does not end the chunk that small ones come from; one with more room does. */
 static void the_roomier_chunk_is_filled(void **state) {
     ts_arena *arena = ts_arena_new();
@@ -152,6 +160,7 @@ int main(void) {
         cmocka_unit_test(room_doubles),
 #if !defined(__SANITIZE_ADDRESS__)
         cmocka_unit_test(memory_is_reused),
+        cmocka_unit_test(texts_are_small),
         cmocka_unit_test(the_roomier_chunk_is_filled),
 #endif
     };
