@@ -8,13 +8,7 @@
 
 static int some_of(int64_t count) { return (int)ts_max(1, ts_min(count, TS_THREADS_MOST)); }
 
-int ts_threads_of_host(void) {
-    long count = 1;
-#ifdef _SC_NPROCESSORS_ONLN
-    count = sysconf(_SC_NPROCESSORS_ONLN);
-#endif
-    return some_of(ts_min(count, TS_THREADS_USUAL));
-}
+int ts_threads_of_host(void) { return some_of(ts_min(sysconf(_SC_NPROCESSORS_ONLN), TS_THREADS_USUAL)); }
 
 typedef struct {
     ts_threads_part *part;
