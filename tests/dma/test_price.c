@@ -368,22 +368,23 @@ static void neighbours_of_writes_are_told_apart(void **state) {
 static void like_questions_are_told_apart(void **state) {
     static const struct {
         const char *src, *dst;
-        int64_t begin[2], sizes[2];
+        int64_t begin[2], sizes[2], to[2];
     } asked[] = {
-        {"f32[64,32]{1,0}", "f32[64,32]{1,0:T(8,128)}", {0, 0}, {64, 32}},
-        {"f32[32,64]{1,0}", "f32[32,64]{1,0:T(8,128)}", {0, 0}, {32, 64}},      /* loops */
-        {"f32[32,640]{1,0}", "f32[32,64]{1,0:T(8,128)}", {0, 0}, {32, 64}},     /* steps of the source */
-        {"f32[32,640]{1,0}", "f32[32,64]{1,0:T(8,128)}", {0, 5}, {32, 64}},     /* where it begins */
-        {"f32[32,640]{1,0}", "f32[32,64] (32,64):(512,1)", {0, 5}, {32, 64}},   /* steps of the destination */
-        {"f32[100,600]{1,0:T(8,128)}", "f32[90,500]{1,0}", {1, 70}, {90, 500}}, /* several boxes */
-        {"f32[100,600]{1,0:T(8,128)}", "f32[90,500]{1,0}", {3, 70}, {90, 500}},
-        {"f32[100,600]{1,0:T(8,128)}", "f32[90,500]{1,0}", {3, 90}, {90, 500}},
-        {"f32[64,90]{1,0}", "f32[64,90]{1,0:T(8,128)(*,3)}", {0, 0}, {64, 90}}, /* gathers */
-        {"f32[64,90]{1,0}", "f32[64,90]{1,0:T(16,128)(*,3)}", {0, 0}, {64, 90}},
-        {"f32[64,200]{1,0}", "f32[64,90]{1,0:T(16,128)(*,3)}", {0, 0}, {64, 90}},
+        {"f32[64,32]{1,0}", "f32[64,32]{1,0:T(8,128)}", {0, 0}, {64, 32}, {0, 0}},
+        {"f32[32,64]{1,0}", "f32[32,64]{1,0:T(8,128)}", {0, 0}, {32, 64}, {0, 0}},  /* loops */
+        {"f32[32,640]{1,0}", "f32[32,64]{1,0:T(8,128)}", {0, 0}, {32, 64}, {0, 0}}, /* steps of the source */
+        {"f32[32,640]{1,0}", "f32[32,64]{1,0:T(8,128)}", {0, 5}, {32, 64}, {0, 0}}, /* where it begins */
+        {"f32[32,640]{1,0}", "f32[32,64] (32,64):(512,1)", {0, 5}, {32, 64}, {0, 0}}, /* of the destination */
+        {"f32[32,640]{1,0}", "f32[32,640]{1,0}", {0, 5}, {32, 64}, {0, 5}},           /* where that begins */
+        {"f32[32,640]{1,0}", "f32[32,640]{1,0}", {0, 5}, {32, 64}, {0, 64}},
+        {"f32[100,600]{1,0:T(8,128)}", "f32[90,500]{1,0}", {1, 70}, {90, 500}, {0, 0}}, /* several boxes */
+        {"f32[100,600]{1,0:T(8,128)}", "f32[90,500]{1,0}", {3, 70}, {90, 500}, {0, 0}},
+        {"f32[100,600]{1,0:T(8,128)}", "f32[90,500]{1,0}", {3, 90}, {90, 500}, {0, 0}},
+        {"f32[64,90]{1,0}", "f32[64,90]{1,0:T(8,128)(*,3)}", {0, 0}, {64, 90}, {0, 0}}, /* gathers */
+        {"f32[64,90]{1,0}", "f32[64,90]{1,0:T(16,128)(*,3)}", {0, 0}, {64, 90}, {0, 0}},
+        {"f32[64,200]{1,0}", "f32[64,90]{1,0:T(16,128)(*,3)}", {0, 0}, {64, 90}, {0, 0}},
     };
     ts_arena *arena = ts_arena_new();
-    const int64_t zero[2] = {0, 0};
     const ts_dma_end hbm = {.in_hbm = true};
     ts_dma_machine keeps = {&plain_dma, &hbm2, HBM2_KHZ, ts_dma_prices_new(arena)}, fresh = keeps;
     ts_dma_cost before = {0};
@@ -391,8 +392,9 @@ static void like_questions_are_told_apart(void **state) {
     for (size_t i = 0; i < 2 * sizeof asked / sizeof asked[0]; i++) {
         size_t k = i % (sizeof asked / sizeof asked[0]);
         ts_plan_side src = {.shape = read_shape(NULL, arena, asked[k].src), .begin = asked[k].begin},
-                     dst = {
-                         .shape = read_shape(NULL, arena, asked[k].dst), .begin = zero, .base_bits = 1 << 23};
+                     dst = {.shape = read_shape(NULL, arena, asked[k].dst),
+                            .begin = asked[k].to,
+                            .base_bits = 1 << 23};
         const ts_plan *plan = ts_plan_new(NULL, arena, &src, &dst, 2, asked[k].sizes);
         ts_dma_cost kept, walked;
         assert_true(ts_dma_price(NULL, arena, &(ts_dma_price_request){&keeps, plan, hbm, hbm, true}, &kept));
