@@ -218,6 +218,32 @@ static void test_routes_around(void **state) {
     ts_arena_free(f.arena);
 }
 
+/* Where no link of it has failed a route is what it is on a mesh where all work. */
+static void test_other_routes_stay(void **state) {
+    static const char *const failed[] = {"(0,0)->(0,1)", "(1,2)->(2,2)", "(0,0)->(3,0)"};
+    fixture f, whole;
+    int same = 0;
+    assert_true(read_mesh(&f, "4x4", "tpu-v4", failed, 3));
+    assert_true(read_mesh(&whole, "4x4", "tpu-v4", NULL, 0));
+    for (int64_t from = 0; from < 16; from++) {
+        for (int64_t to = 0; to < 16; to++) {
+            int64_t loads[2][64] = {{0}};
+            bool works = true;
+            ts_mesh_route(&f.mesh, from, to, 1, loads[0]);
+            ts_mesh_route(&whole.mesh, from, to, 1, loads[1]);
+            ts_mesh_sum_loads(&f.mesh, loads[0]);
+            ts_mesh_sum_loads(&whole.mesh, loads[1]);
+            for (int link = 0; link < 64; link++)
+                works = works && (loads[1][link] == 0 || ts_mesh_has_link(&f.mesh, link));
+            if (works) assert_memory_equal(loads[0], loads[1], sizeof loads[0]);
+            same += works;
+        }
+    }
+    assert_in_range(same, 200, 255);
+    ts_arena_free(f.arena);
+    ts_arena_free(whole.arena);
+}
+
 static void test_failures_refused(void **state) {
     static const struct {
         const char *failed[2];
@@ -331,6 +357,7 @@ int main(void) {
         cmocka_unit_test(test_orders_refused),
         cmocka_unit_test(test_no_mesh),
         cmocka_unit_test(test_routes_around),
+        cmocka_unit_test(test_other_routes_stay),
         cmocka_unit_test(test_failures_refused),
         cmocka_unit_test(test_meshes_refused),
         cmocka_unit_test(test_plans),
