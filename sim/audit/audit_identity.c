@@ -13,27 +13,21 @@ typedef struct {
     int ends[2][TS_LAYOUT_MAX_DIMS]; /* behind the dims of each side */
 } common_dims;
 
-/* Dims of extent 1 at the end belong to the last run. False: the shapes hold different numbers. */
-static bool find_common(const ts_layout *const sides[2], common_dims *common) {
+/* Of layouts of as many elements, two at least. Dims of extent 1 at the end belong to the last run. */
+static void find_common(const ts_layout *const sides[2], common_dims *common) {
     int at[2] = {0, 0};
     common->count = 0;
     while (at[0] < sides[0]->rank && at[1] < sides[1]->rank) {
         int64_t products[2] = {sides[0]->dims[at[0]++], sides[1]->dims[at[1]++]};
         while (products[0] != products[1]) {
             int side = products[0] > products[1];
-            if (at[side] == sides[side]->rank) return false;
             products[side] *= sides[side]->dims[at[side]++];
         }
         common->extents[common->count] = products[0];
         for (int k = 0; k < 2; k++) common->ends[k][common->count] = at[k];
         common->count++;
     }
-    for (int k = 0; k < 2 && common->count > 0; k++) {
-        for (; at[k] < sides[k]->rank; at[k]++)
-            if (sides[k]->dims[at[k]] != 1) return false;
-        common->ends[k][common->count - 1] = at[k];
-    }
-    return common->count > 0;
+    for (int k = 0; k < 2; k++) common->ends[k][common->count - 1] = sides[k]->rank;
 }
 
 /* Runs into the layout's dims; how many stages that takes. */
@@ -91,7 +85,7 @@ bool audit_same_places(ts_arena *arena, const ts_shape *src, const ts_shape *dst
     int64_t elements = ts_layout_element_count(src->layout);
     if (elements != ts_layout_element_count(dst->layout)) return false;
     if (elements < 2) return true; /* the one lies where the buffer begins */
-    if (!find_common((const ts_layout *const[2]){src->layout, dst->layout}, &common)) return false;
+    find_common((const ts_layout *const[2]){src->layout, dst->layout}, &common);
     seen[0] = *src, seen[1] = *dst;
     seen[0].layout = of_common(arena, src->layout, &common, 0);
     seen[1].layout = of_common(arena, dst->layout, &common, 1);

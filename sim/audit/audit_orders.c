@@ -353,7 +353,7 @@ static void forward_reshape(const audit_orders *o, const audit_operation *op, au
     }
     through_reshape(arrays, 0, step->have, both);
     groups g = groups_of(arrays, 0, step->have);
-    if (!g.single && g.count > 0) cheapest_reshape(o, arrays, step->have, both);
+    if (!g.single) cheapest_reshape(o, arrays, step->have, both);
     step->needs = both[0];
     step->makes = both[1];
     if (g.single) {

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "config/scale.h"
 
 enum { BUCKETS = 1 << 10 };
@@ -56,9 +57,9 @@ static void read_moves(ts_arena *arena, ts_arena *scratch, const ts_sweep_case *
 static moved_machine *find(ts_sweep_moves *moves, const ts_sweep_case *asked, bool *is_new) {
     ts_arena *scratch = ts_arena_new();
     const char *name = ts_sweep_machine_text(scratch, asked);
-    size_t hash = 0, length = strlen(name);
-    for (size_t i = 0; i < length; i++) hash = hash * 31 + (unsigned char)name[i];
-    moved_machine **bucket = &moves->buckets[hash % BUCKETS], *at = *bucket;
+    size_t length = strlen(name);
+    moved_machine **bucket = &moves->buckets[ts_hash_bytes(TS_HASH_BEGIN, name, length) % BUCKETS],
+                  *at = *bucket;
     while (at && strcmp(at->name, name) != 0) at = at->next;
     *is_new = !at;
     if (!at) {
