@@ -25,6 +25,12 @@ static void arguments_are_as_the_header_says(void **state) {
     } rows[] = {
         /* 4 by 128, three times 512 by 1024, 8 by 128 */
         {"HloModule m, " HEADER BODY, 2048 + 3 * 2097152 + 4096, 1},
+        /* With tiles of their own they are laid out. */
+        {"HloModule m, " HEADER
+         "ENTRY main {\n  a = f32[4,2]{1,0:T(8,128)} parameter(0)\n  b = f32[512,1024]{1,0} parameter(1)\n"
+         "  c = f32[5,7]{1,0} custom-call(a)\n  n = f32[512,1024]{1,0} negate(b)\n"
+         "  ROOT e = f32[512,1024]{1,0} tanh(n)\n}\n",
+         4096 + 3 * 2097152 + 140, -1},
         /* Laid out: what has no tiles is linear. */
         {"HloModule m, is_scheduled=true, " HEADER BODY, 32 + 3 * 2097152 + 140, -1},
         /* Over several lines. */

@@ -115,6 +115,7 @@ static void lists_are_read(void **state) {
             audited(arena, &v6e_audit, (audited_text){lists[i].text, strlen(lists[i].text), 0}, &r);
         assert_string_equal(read_of(&r), lists[i].read);
         assert_int_equal(r.sum.buffers, lists[i].buffers);
+        assert_int_equal(r.kind_count, 0); /* of what is not read */
         ts_audit_free(audit);
     }
 }
