@@ -75,6 +75,17 @@ static void little_differs(void **state) {
          HEAD COLUMNS
          "k                                                          1                 2 +100.0 %\n\n"
          "2 values are the same in both\n"},
+        {"\"machine\":\"a\",\"s\":{\"x\":1,\"y\":1}", "\"machine\":\"a\",\"s\":{\"x\":2,\"y\":4}",
+         HEAD COLUMNS
+         "\n"
+         "s.y                                                        1                 4 +300.0 %\n"
+         "s.x                                                        1                 2 +100.0 %\n\n"
+         "2 values are the same in both\n"},
+        {"\"machine\":\"a\",\"s\":{\"x\":1,\"y\":1}", "\"machine\":\"a\",\"s\":{\"x\":2,\"y\":4}",
+         HEAD COLUMNS
+         "\ns.y                                                        1                 4 +300.0 %\n"
+         "s.x                                                        1                 2 +100.0 %\n\n"
+         "2 values are the same in both\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ts_text out = ts_text_begin(arena);

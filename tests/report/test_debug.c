@@ -152,6 +152,17 @@ static void watches_and_who_wrote(void **state) {
     }
 }
 
+static void all_watches_are_listed(void **state) {
+    ts_text expected = ts_text_begin(arena);
+    begin(moves);
+    for (int i = 1; i <= TS_WATCHES; i++) {
+        assert_int_equal(ts_session_watch_bytes(NULL, session, TS_SPACE_SMEM, 4 * i, 4 * i + 4), i);
+        ts_text_add(&expected, "%d  bytes %d to %d of smem\n", i, 4 * i, 4 * i + 3);
+    }
+    ASSERT_SHOWN(expected.bytes, ts_report_watches, session);
+    end();
+}
+
 /* At the cycle in which the bundle issues at last. */
 static void why_it_stalled(void **state) {
     begin("    vexp.f32 v1, v1\n    vadd.f32 v2, v1, v1\n");
@@ -340,11 +351,17 @@ static void long_tensors_are_counted(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(where_it_stands),          cmocka_unit_test(what_happened),
-        cmocka_unit_test(watches_and_who_wrote),    cmocka_unit_test(why_it_stalled),
-        cmocka_unit_test(devices_have_numbers),     cmocka_unit_test(registers),
-        cmocka_unit_test(whole_registers),          cmocka_unit_test(ranges_leave_nan_out),
-        cmocka_unit_test(views_have_names),         cmocka_unit_test(parts_of_tensors),
+        cmocka_unit_test(where_it_stands),
+        cmocka_unit_test(what_happened),
+        cmocka_unit_test(watches_and_who_wrote),
+        cmocka_unit_test(all_watches_are_listed),
+        cmocka_unit_test(why_it_stalled),
+        cmocka_unit_test(devices_have_numbers),
+        cmocka_unit_test(registers),
+        cmocka_unit_test(whole_registers),
+        cmocka_unit_test(ranges_leave_nan_out),
+        cmocka_unit_test(views_have_names),
+        cmocka_unit_test(parts_of_tensors),
         cmocka_unit_test(long_tensors_are_counted),
     };
     return cmocka_run_group_tests(tests, begin_group, end_group);

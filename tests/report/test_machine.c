@@ -40,6 +40,11 @@ static void names(void **state) {
         "machine                                 tpu-v5e (TPU v5e), the default, with chip.launch=1.5 us,\n"
         "                                        hbm.clock=1.6 GHz, hbm.timing.t_refi=3.9 us,\n"
         "                                        hbm.controller.refresh=none, dma.queues=1\n");
+    for (int label = 44; label <= 45; label++) /* behind it 55 characters */
+        assert_string_equal(line_of(ts_text_format(arena, "%*s", label, ""), &sets[1], 1),
+                            ts_text_format(arena,
+                                           "%*stpu-v5e (TPU v5e), the default,%s%*swith chip.launch=1.5 us\n",
+                                           label, "", label > 44 ? "\n" : " ", label > 44 ? label : 0, ""));
 }
 
 /* Texts and groups without keys are no figures. */

@@ -95,6 +95,15 @@ static void where_nothing_moves(void **state) {
     assert_string_equal(text_of("plan"), "plan          nothing to do: every device has its elements\n");
 }
 
+/* Slices alone take no time. */
+static void where_devices_only_drop_parts(void **state) {
+    begin();
+    report.plan.count = 1;
+    report.plan.ps = report.plan.bound_ps = 0;
+    report.plan.prices[0].loads = TS_NEW_ARRAY(arena, int64_t, ts_mesh_link_count(&report.mesh));
+    assert_string_equal(text_of("time"), "time          0.00 us, 0.0 % of the bound by bandwidth, 0.00 us\n");
+}
+
 /* By the plan that is made of them. */
 static void plans_are_proved(void **state) {
     begin();
@@ -136,6 +145,7 @@ static void as_json(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(in_words), cmocka_unit_test(where_nothing_moves),
+                                       cmocka_unit_test(where_devices_only_drop_parts),
                                        cmocka_unit_test(plans_are_proved), cmocka_unit_test(as_json)};
     return cmocka_run_group_tests_name("report/reshard", tests, begin_group, end_group);
 }
