@@ -1,7 +1,6 @@
 /* Shardings: the digits of a device's number, what they select, and how they are written. */
 #include "sharding_private.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -208,17 +207,17 @@ static const ts_mesh_axis *axis_of(const ts_mesh *mesh, const ts_mesh_digit *dig
     return NULL;
 }
 
-static void add_iter(ts_text *extents, ts_text *strides, int64_t extent, const char *stride) {
+/* axis NULL: in the device's own memory. */
+static void add_iter(ts_text *extents, ts_text *strides, int64_t extent, int64_t stride, const char *axis) {
     ts_text_add(extents, "%s%lld", extents->length ? "," : "", (long long)extent);
-    ts_text_add(strides, "%s%s", strides->length ? "," : "", stride);
+    ts_text_add(strides, "%s%lld%s%s", strides->length ? "," : "", (long long)stride, axis ? "@" : "",
+                axis ? axis : "");
 }
 
 static void add_digit(const ts_mesh *mesh, const ts_mesh_digit *digit, ts_text *extents, ts_text *strides) {
     int64_t stride;
     const ts_mesh_axis *axis = axis_of(mesh, digit, &stride);
-    char text[128];
-    snprintf(text, sizeof text, "%lld@%.60s", (long long)stride, axis ? axis->name : "device");
-    add_iter(extents, strides, digit->extent, text);
+    add_iter(extents, strides, digit->extent, stride, axis ? axis->name : "device");
 }
 
 static void add_dim(const ts_mesh *mesh, const ts_sharding *sharding, int dim, ts_text *extents,
@@ -228,7 +227,6 @@ static void add_dim(const ts_mesh *mesh, const ts_sharding *sharding, int dim, t
     int64_t inner = 1, above = 0; /* of the device's own memory */
     for (int d = dim + 1; d < sharding->rank; d++) inner *= ts_sharding_extent(sharding, d);
     int64_t held = ts_sharding_extent(sharding, dim), padded = held * product(digits, count);
-    char stride[24];
     for (int i = 0; i <= count; i++) {
         int64_t until = i < count ? digits[i]->weight * digits[i]->extent : 1;
         above = i ? digits[i - 1]->weight : padded;
@@ -236,8 +234,7 @@ static void add_dim(const ts_mesh *mesh, const ts_sharding *sharding, int dim, t
         if (above > until || inside) { /* what lies between two digits stays on the device */
             int64_t extent = held == 0 ? 0 : above / until;
             if (extent > 0) held /= extent;
-            snprintf(stride, sizeof stride, "%lld", (long long)(held * inner));
-            add_iter(extents, strides, extent, stride);
+            add_iter(extents, strides, extent, held * inner, NULL);
         }
         if (i < count) add_digit(mesh, digits[i], extents, strides);
     }
@@ -251,7 +248,7 @@ void ts_sharding_print_axe(ts_text *out, const ts_mesh *mesh, const ts_sharding 
     ts_text extents = ts_text_begin(out->arena);
     ts_text strides = ts_text_begin(out->arena);
     for (int d = 0; d < sharding->rank; d++) add_dim(mesh, sharding, d, &extents, &strides);
-    if (sharding->rank == 0) add_iter(&extents, &strides, 1, "1");
+    if (sharding->rank == 0) add_iter(&extents, &strides, 1, 1, NULL);
     print_list(out, "S[", &extents, &strides);
     ts_text_clear(&extents);
     ts_text_clear(&strides);

@@ -418,12 +418,30 @@ static void test_printed(void **state) {
         for (int form = 0; form < rows[i].forms; form++) check_printed(rows[i].text, form);
 }
 
+static void names_of_axes_are_whole(void **state) {
+#define LONG_AXIS "an_axis_whose_name_is_longer_than_sixty_characters_which_few_are"
+    ts_arena *arena = ts_arena_new();
+    ts_error err = {0};
+    ts_mesh mesh;
+    ts_sharding s;
+    make_mesh(arena, LONG_AXIS "=2,b=2", &mesh);
+    assert_true(parse(&err, arena, &mesh, "f32[8,6] P('" LONG_AXIS "')", &s));
+    assert_string_equal(print(arena, &mesh, &s, 1), "P('" LONG_AXIS "', None)");
+    assert_string_equal(print(arena, &mesh, &s, 2), "S[(2,4,6):(1@" LONG_AXIS ",6,1)] + R[(2):(1@b)]");
+    ts_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms),           cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_uneven),          cmocka_unit_test(test_dims_in_a_row),
-        cmocka_unit_test(test_copies_and_sums), cmocka_unit_test(test_iota),
-        cmocka_unit_test(test_printed),         cmocka_unit_test(test_axes_of_memories),
+        cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_uneven),
+        cmocka_unit_test(test_dims_in_a_row),
+        cmocka_unit_test(test_copies_and_sums),
+        cmocka_unit_test(test_iota),
+        cmocka_unit_test(test_printed),
+        cmocka_unit_test(test_axes_of_memories),
+        cmocka_unit_test(names_of_axes_are_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
