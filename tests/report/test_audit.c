@@ -388,6 +388,8 @@ static void findings_by_time_and_bytes(void **state) {
     assert_holds(text_of(9), "line 7 and 2 more\n     fix: fix 2\n");
     a->classes[0].first.source.op[0] = 'x';
     assert_holds(text_of(9), "line 7 and 2 more\n     source: x\n     fix: fix 2\n");
+    a->classes[0].first.source = (ts_audit_source){0, TS_AUDIT_OWN, ""};
+    assert_holds(text_of(9), "line 7 and 2 more\n     source: a.py:3\n     fix: fix 2\n");
     a->findings[2].bytes_saved = 1;
     assert_holds(text_of(9), "findings by bytes\n  1B: number 3 above\n");
     a->findings[2].bytes_saved = 0;
