@@ -87,7 +87,7 @@ static char *length_text(char text[32], int64_t bits) {
     return text;
 }
 
-/* "512 B", or "260 to 508 B" where a class has several lengths. */
+/* "512 B", or "260 B to 508 B" where a class has several lengths. */
 static void add_class(ts_text *out, const ts_dma_runs *runs, int class) {
     char shortest[32], longest[32];
     length_text(shortest, runs->shortest_bits[class]);

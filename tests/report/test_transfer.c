@@ -205,6 +205,10 @@ static void lengths_of_runs(void **state) {
                  "runs          in one piece none\n              source alone none\n");
     assert_holds(text_of(TS_TRANSFER_COST), "0 cycles, 0.000 us, 0.0 GB/s useful");
     assert_holds(text_of(TS_TRANSFER_COST), "  useful transfer                   1,500   0.0 %\n");
+    /* cuts at 120, 128, 240, 256 ..: of each of 8 rows 8 runs of 256 B or more, 5 of 128 or more, 2 of 64 or more, 1 */
+    plan("f32[8,1000]{1,0:T(8,128)}", "f32[8,1000]{1,0:T(8,120)}");
+    assert_holds(text_of(TS_TRANSFER_COST), "runs          in one piece 64 of 256 B to 480 B, 40 of 128 B to "
+                                            "224 B, 16 of 64 B to 96 B, 8 shorter\n");
 }
 
 static void loops_of_boxes(void **state) {
