@@ -574,15 +574,17 @@ static int set_up(void **state) {
     return machine ? 0 : -1;
 }
 
-static const ts_program *read_kernel(const char *body) {
-    ts_text t = ts_text_begin(arena);
+static const ts_program *read_text(const char *text) {
     ts_target target;
     ts_source *source = TS_NEW(arena, ts_source);
-    ts_text_add(&t, "%s%s%s", head, body, tail);
-    *source = (ts_source){"k.mlir", t.bytes, t.length};
+    *source = (ts_source){"k.mlir", text, strlen(text)};
     ts_run_target(machine, &target);
     err = (ts_error){0};
     return ts_mosaic_parse(&err, arena, source, &target);
+}
+
+static const ts_program *read_kernel(const char *body) {
+    return read_text(ts_text_format(arena, "%s%s%s", head, body, tail));
 }
 
 static void check_words(int row, const ts_program *program) {
@@ -649,8 +651,42 @@ static void a_file_is_one_source(void **state) {
     assert_true(found[0] && found[1]);
 }
 
+#define STORE_TO(name)                                                                                       \
+    "\"tpu.store\"(%v, %" name ", %i0, %i0) <{operandSegmentSizes = array<i32: 1, 1, 2, 0>, " WHOLE          \
+    "}> : (" V ", " MEMORY("vmem") ", index, index) -> ()\n"
+
+/* Each is on its way before one is waited for. */
+static void results_leave_together(void **state) {
+    static const char text[] = "\"builtin.module\"() ({\n\"func.func\"() <{sym_name = \"main\"}> "
+                               "({\n^bb0(%x: " MEMORY("vmem") ", %y: " MEMORY("vmem") ", %z: " MEMORY(
+                                   "vmem") "):\n" NUMBER("i0", "0",
+                                                         "index") "%v = \"tpu.load\"(%x, %i0, %i0) <{" WHOLE
+                                                                  "}> : (" MEMORY(
+                                                                      "vmem") ", index, index) -> " V
+                                                                              "\n" STORE_TO("y") STORE_TO(
+                                                                                  "z") "\"func.return\"() : "
+                                                                                       "() -> ()\n}) {} : () "
+                                                                                       "-> ()\n}) "
+                                                                                       "{tilesim.operands = "
+                                                                                       "[tensor<8x128xi32>, "
+                                                                                       "tensor<8x128xi32>, "
+                                                                                       "tensor<8x128xi32>], "
+                                                                                       "tilesim.results = 2 "
+                                                                                       ": i64, "
+                                                                                       "tilesim.fills = "
+                                                                                       "[\"iota\"]} : () -> "
+                                                                                       "()\n";
+    const ts_program *program = read_text(text);
+    if (!program) fail_msg("%s", err.message);
+    ts_text out = ts_text_begin(arena);
+    ts_program_print(program, &out);
+    const char *last = strstr(out.bytes, "dma arg2"), *wait = strstr(out.bytes, "wait moved_1");
+    assert_true(strstr(out.bytes, "dma arg1") && last && wait && last < wait);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(operations), cmocka_unit_test(numbers_are_folded),
-                                       cmocka_unit_test(a_file_is_one_source)};
+                                       cmocka_unit_test(a_file_is_one_source),
+                                       cmocka_unit_test(results_leave_together)};
     return cmocka_run_group_tests(tests, set_up, end_group);
 }
