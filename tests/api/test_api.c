@@ -37,9 +37,9 @@ static const ts_machine *machine(void) {
     return m;
 }
 
-static void version(void **state) { assert_string_equal(ts_version(), TS_VERSION); }
+TEST_WITH(version, set_up, tear_down) { assert_string_equal(ts_version(), TS_VERSION); }
 
-static void errors(void **state) {
+TEST_WITH(errors, set_up, tear_down) {
     char text[400];
     assert_null(ts_shape_from_text(err, arena, "f32[8,128]{1,0:T(8,x)}"));
     assert_string_equal(ts_error_file(err), "shape");
@@ -73,7 +73,7 @@ static long peak_kib(void) {
     return used.ru_maxrss;
 }
 
-static void arrays(void **state) {
+TEST_WITH(arrays, set_up, tear_down) {
     int64_t dims[] = {2, 3};
     float values[6] = {1, 2, 3, 4, 5, 6};
     char path[TEMPORARY_PATH];
@@ -104,7 +104,7 @@ static void arrays(void **state) {
     remove(path);
 }
 
-static void shapes(void **state) {
+TEST_WITH(shapes, set_up, tear_down) {
     const ts_shape *shape = ts_shape_from_text(err, arena, "f32[3,5]{1,0:T(2,2)}");
     int64_t index[] = {2, 3}, found[2] = {0}, at = 0, outside[] = {3, 0}, below[] = {0, -1};
     assert_string_equal(ts_shape_type(shape), "f32");
@@ -137,7 +137,7 @@ static void shapes(void **state) {
     ts_error_clear(err);
 }
 
-static void notations(void **state) {
+TEST_WITH(notations, set_up, tear_down) {
     const ts_shape *shape = ts_shape_from_text(err, arena, "f32[16,256]{1,0:T(8,128)}");
     const ts_shape *axe = ts_shape_translate(err, arena, shape, "axe");
     const ts_shape *other = ts_shape_from_text(err, arena, "f32[16,256]{1,0}");
@@ -160,7 +160,7 @@ static void notations(void **state) {
     assert_non_null(strstr(ts_shape_svg(arena, shape), "<svg"));
 }
 
-static void plans(void **state) {
+TEST_WITH(plans, set_up, tear_down) {
     const ts_shape *tiled = ts_shape_from_text(err, arena, "f32[16,256]{1,0:T(8,128)}");
     const ts_shape *plain = ts_shape_from_text(err, arena, "f32[16,256]{1,0}");
     const ts_shape *narrow = ts_shape_from_text(err, arena, "f32[16,255]{1,0}");
@@ -188,7 +188,7 @@ static void plans(void **state) {
         ts_plan_between(err, arena, swizzled, ts_shape_from_text(err, arena, "f32[8,64]{1,0}"))));
 }
 
-static void moves(void **state) {
+TEST_WITH(moves, set_up, tear_down) {
     int64_t dims[] = {3, 5};
     float values[15];
     for (int i = 0; i < 15; i++) values[i] = (float)i;
@@ -251,7 +251,7 @@ static const ts_converter *converter_of(const char *source, const char *destinat
 }
 
 /* Each twice, and the same as by the other functions; of small and of many elements. */
-static void converters(void **state) {
+TEST_WITH(converters, set_up, tear_down) {
     static const char *const rows[][3] = {
         {"f32[20,300]{1,0}", "bf16[20,300]{1,0:T(8,128)(2,1)}", "f32"},
         {"f32[7,3]", "s32[7,3]{0,1:T(2,4)}", "f32"},
@@ -286,7 +286,7 @@ static void converters(void **state) {
 }
 
 /* What pads the source, be it padded alike, does not get into the destination. */
-static void converters_keep_padding(void **state) {
+TEST_WITH(converters_keep_padding, set_up, tear_down) {
     const ts_converter *tiles = converter_of("f32[3,5]{1,0:T(2,2)}", "f32[3,5]{1,0:T(2,2)}");
     unsigned char from[96], to[96];
     memset(from, 0x11, sizeof from);
@@ -297,7 +297,7 @@ static void converters_keep_padding(void **state) {
     assert_int_equal(same, 60);
 }
 
-static void converters_refuse(void **state) {
+TEST_WITH(converters_refuse, set_up, tear_down) {
     static const struct {
         const char *source, *destination, *message;
     } rows[] = {
@@ -356,7 +356,7 @@ static void *run_at_once(void *context) {
     return NULL;
 }
 
-static void converters_of_several_threads(void **state) {
+TEST_WITH(converters_of_several_threads, set_up, tear_down) {
     const ts_converter *shared = converter_of("f32[20,300]", "bf16[20,300]{1,0:T(8,128)(2,1)}");
     static float values[AT_ONCE][6000];
     static unsigned char want[AT_ONCE][AT_ONCE_BYTES];
@@ -375,7 +375,7 @@ static void converters_of_several_threads(void **state) {
     }
 }
 
-static void machines(void **state) {
+TEST_WITH(machines, set_up, tear_down) {
     const char *changes[] = {"hbm.clock=3.2 GHz"};
     const ts_machine *m = machine(), *changed = ts_machine_change(err, arena, "tpu-v5e", changes, 1);
     int count = 0;
@@ -393,7 +393,7 @@ static void machines(void **state) {
     ts_error_clear(err);
 }
 
-static void prices(void **state) {
+TEST_WITH(prices, set_up, tear_down) {
     ts_price_request r = {.struct_bytes = sizeof r, .machine = machine()};
     r.source = "f32[1024,1024]{1,0}";
     r.destination = "f32[1024,1024]{1,0:T(8,128)}";
@@ -415,7 +415,7 @@ static void prices(void **state) {
     assert_true(strlen(ts_price_text(arena, ts_price_transfer(err, arena, &r))) > alone);
 }
 
-static void bad_requests(void **state) {
+TEST_WITH(bad_requests, set_up, tear_down) {
     struct {
         ts_price_request r;
         char later[8];
@@ -448,7 +448,7 @@ static void bad_requests(void **state) {
     failed(TS_ERROR_USAGE, "the request has no machine");
 }
 
-static void reshardings(void **state) {
+TEST_WITH(reshardings, set_up, tear_down) {
     ts_reshard_query q = {.struct_bytes = sizeof q,
                           .machine = ts_machine_load(err, arena, "tpu-v4"),
                           .source = "f32[64,64] P('x')",
@@ -476,7 +476,7 @@ static void reshardings(void **state) {
     failed(TS_ERROR_USAGE, "ts_reshard_query needs a mesh, a source and a destination");
 }
 
-static void relayouts(void **state) {
+TEST_WITH(relayouts, set_up, tear_down) {
     ts_relayout_query q = {.struct_bytes = sizeof q,
                            .machine = machine(),
                            .source = "f32[8,128] vpad<\"32,{0,0},(8,128)\">",
@@ -514,7 +514,7 @@ static const ts_program *assemble(const char *source) {
     return ts_program_assemble(err, arena, &request);
 }
 
-static void runs(void **state) {
+TEST_WITH(runs, set_up, tear_down) {
     float values[1024];
     int64_t dims[] = {8, 128}, other[] = {128, 8};
     for (int i = 0; i < 1024; i++) values[i] = (float)i;
@@ -575,7 +575,7 @@ static void runs(void **state) {
 }
 
 /* A text with shardings is made for a mesh, whole arrays are given and come back; on its axes it runs, on no others. */
-static void meshes(void **state) {
+TEST_WITH(meshes, set_up, tear_down) {
     static const char shifted[] =
         ".tensor x hbm f32[4,8,128]{2,1,0:T(8,128)} P('x') in\n"
         ".tensor y hbm f32[4,8,128]{2,1,0:T(8,128)} P('x') out\n.sem sent, came\n"
@@ -639,7 +639,7 @@ static void meshes(void **state) {
 }
 
 /* A program of a machine that has VMEM, on one that has none. */
-static void a_program_needs_its_memories(void **state) {
+TEST_WITH(a_program_needs_its_memories, set_up, tear_down) {
     const ts_run_options options = {.struct_bytes = sizeof options,
                                     .machine = ts_machine_load(err, arena, "tmem"),
                                     .program = assemble(" vld v0, vmem[0]\n")};
@@ -647,7 +647,7 @@ static void a_program_needs_its_memories(void **state) {
     failed(TS_ERROR_INPUT, "this machine has no vmem");
 }
 
-static void a_program_needs_its_cores(void **state) {
+TEST_WITH(a_program_needs_its_cores, set_up, tear_down) {
     ts_program_request request = program_of(".cores 2\n core.count s1\n barrier\n");
     ts_run_options options = {.struct_bytes = sizeof options};
     options.machine = request.machine = ts_machine_load(err, arena, "tpu-v4");
@@ -659,7 +659,7 @@ static void a_program_needs_its_cores(void **state) {
 }
 
 /* The timeline is there when the run is over, also of one that broke a rule, and of no other. */
-static void traces(void **state) {
+TEST_WITH(traces, set_up, tear_down) {
     char path[TEMPORARY_PATH], begin[3] = "";
     temporary_path(path, "api_trace.json");
     ts_run_options options = {.struct_bytes = sizeof options, .machine = machine(), .trace = path};
@@ -703,7 +703,7 @@ static void traces(void **state) {
     remove(path);
 }
 
-static void run_modes(void **state) {
+TEST_WITH(run_modes, set_up, tear_down) {
     ts_run_options options = {.struct_bytes = sizeof options, .machine = machine(), .time_only = 1};
     options.program = read_program("tilesim:/add.tsim");
     const ts_simulation *timed = ts_simulate(err, arena, &options);
@@ -725,7 +725,7 @@ static void run_modes(void **state) {
     ts_error_clear(err);
 }
 
-static void builder_errors(void **state) {
+TEST_WITH(builder_errors, set_up, tear_down) {
     static const char shape[] = "f32[8,128]{1,0:T(8,128)}";
     static const struct {
         const char *memory, *shape, *role, *fill, *message;
@@ -791,7 +791,7 @@ static ts_module_audit *audited(const char *module, size_t length, bool exact) {
 }
 
 /* Texts that may not be left out. */
-static void texts_that_are_missing(void **state) {
+TEST_WITH(texts_that_are_missing, set_up, tear_down) {
     static const char *const none[] = {NULL};
     const ts_define defines[] = {{NULL, "1"}, {"ROWS", NULL}};
     missing(ts_shape_from_text(err, arena, NULL), "the shape");
@@ -831,7 +831,7 @@ static void fewer_than_none(const void *result, const char *name) {
     failed(TS_ERROR_USAGE, message);
 }
 
-static void counts_below_0(void **state) {
+TEST_WITH(counts_below_0, set_up, tear_down) {
     ts_program_request program = {sizeof program, machine(), "tilesim:/add.tsim", NULL, -1, NULL, NULL};
     ts_choice_request choice = {.struct_bytes = sizeof choice, .shape = "f32[8,8]{1,0}", .change_count = -1};
     ts_reshard_query query = {.struct_bytes = sizeof query,
@@ -854,7 +854,7 @@ static void counts_below_0(void **state) {
     failed(TS_ERROR_USAGE, "define_count is 1, and the list NULL");
 }
 
-static void masks_that_are_missing(void **state) {
+TEST_WITH(masks_that_are_missing, set_up, tear_down) {
     ts_builder *b = ts_builder_new(err, arena, machine(), "p");
     ts_value v0 = ts_builder_vreg(b, 0);
     ts_builder_add_masked(b, -1, "vadd.f32", 3, v0, v0, v0);
@@ -866,7 +866,7 @@ static void masks_that_are_missing(void **state) {
     assert_non_null(strstr(ts_program_text(arena, ts_builder_end(b)), "vadd.f32 v0, v0, v0 if m0"));
 }
 
-static void transfers_to_other_devices(void **state) {
+TEST_WITH(transfers_to_other_devices, set_up, tear_down) {
     static const char shape[] = "f32[8,128]{1,0:T(8,128)}";
     ts_builder *b = ts_builder_new(err, arena, machine(), "p");
     const ts_builder_index at[2] = {{0, 0, 0}};
@@ -883,7 +883,7 @@ static void transfers_to_other_devices(void **state) {
     assert_non_null(strstr(ts_program_text(arena, program), "s[0], s[1] device=3"));
 }
 
-static void texts_that_a_builder_misses(void **state) {
+TEST_WITH(texts_that_a_builder_misses, set_up, tear_down) {
     ts_builder *b = ts_builder_new(err, arena, machine(), NULL);
     ts_builder_place(b, ts_builder_label(b));
     missing(ts_builder_end(b), "the program's name");
@@ -901,7 +901,7 @@ static void texts_that_a_builder_misses(void **state) {
     }
 }
 
-static void names_that_are_missing(void **state) {
+TEST_WITH(names_that_are_missing, set_up, tear_down) {
     ts_run_options options = {.struct_bytes = sizeof options, .machine = machine()};
     ts_program_request add = {sizeof add, machine(), "tilesim:/add.tsim", NULL, 0, NULL, NULL};
     options.program = ts_program_read(err, arena, &add);
@@ -911,7 +911,7 @@ static void names_that_are_missing(void **state) {
 }
 
 /* A second end would take what labels have become for labels. */
-static void builders_end_once(void **state) {
+TEST_WITH(builders_end_once, set_up, tear_down) {
     ts_builder *b = ts_builder_new(err, arena, machine(), "p");
     ts_value over = ts_builder_label(b), again = ts_builder_label(b), s1 = ts_builder_sreg(b, 1);
     ts_builder_add(b, "brnz", 2, s1, over);
@@ -929,7 +929,7 @@ static void builders_end_once(void **state) {
     assert_string_equal(ts_program_text(arena, once), printed);
 }
 
-static void builder_fills(void **state) {
+TEST_WITH(builder_fills, set_up, tear_down) {
     static const char shape[] = "f32[8,128]{1,0:T(8,128)}";
     static const struct {
         const char *fill, *printed;
@@ -947,7 +947,7 @@ static void builder_fills(void **state) {
 }
 
 /* A mask, a bundle of two and a branch back. */
-static void builder_parts(void **state) {
+TEST_WITH(builder_parts, set_up, tear_down) {
     ts_run_options options = {.struct_bytes = sizeof options, .machine = machine()};
     ts_builder *b = ts_builder_new(err, arena, options.machine, "p");
     ts_value v0 = ts_builder_vreg(b, 0), v1 = ts_builder_vreg(b, 1), s1 = ts_builder_sreg(b, 1);
@@ -966,7 +966,7 @@ static void builder_parts(void **state) {
     assert_non_null(strstr(ts_program_text(arena, options.program), "{ vadd.f32"));
 }
 
-static void choices(void **state) {
+TEST_WITH(choices, set_up, tear_down) {
     ts_choice_request r = {.struct_bytes = sizeof r, .shape = "f32[256,128]{1,0}"};
     const ts_choice *choice = ts_choose_layouts(err, arena, &r);
     int count = ts_choice_count(choice);
@@ -1019,7 +1019,7 @@ static void choices(void **state) {
     ts_error_clear(err);
 }
 
-static void audits(void **state) {
+TEST_WITH(audits, set_up, tear_down) {
     static const char module[] = "HloModule m\n\nENTRY %main (p: f32[1024,3]) -> f32[1024,3] {\n"
                                  "  %p = f32[1024,3]{1,0:T(8,128)} parameter(0)\n  ROOT %c = "
                                  "f32[1024,3]{0,1:T(4,128)} copy(f32[1024,3]{1,0:T(8,128)} %p)\n}\n";
@@ -1048,7 +1048,7 @@ static void audits(void **state) {
     failed(TS_ERROR_INPUT, "the module is empty, expected a module as text");
 }
 
-static void studies(void **state) {
+TEST_WITH(studies, set_up, tear_down) {
     static const char yaml[] = "vary: {ROWS: [8, 16, x]}\n"
                                "ask: {dma: 'f32[$ROWS,128] -> f32[$ROWS,128]{1,0:T(8,128)}'}\n";
     ts_study_request request = {.struct_bytes = sizeof request, .text = yaml, .workers = 2};
@@ -1087,7 +1087,7 @@ static void studies(void **state) {
 static int stops(void *context) { return (*(int *)context)-- == 0; }
 
 /* A loop, many seconds long, on a chip and on a mesh. */
-static void stopped_runs(void **state) {
+TEST_WITH(stopped_runs, set_up, tear_down) {
     static const char *const meshes[] = {NULL, "2x2"};
     for (int i = 0; i < 2; i++) {
         int rounds = 2;
@@ -1106,7 +1106,7 @@ static void stopped_runs(void **state) {
     }
 }
 
-static void stopped_studies(void **state) {
+TEST_WITH(stopped_studies, set_up, tear_down) {
     char database[TEMPORARY_PATH];
     int rounds = 3;
     ts_study_request request = {.struct_bytes = sizeof request,
@@ -1126,7 +1126,7 @@ static void stopped_studies(void **state) {
 }
 
 /* Of one point, which takes minutes. */
-static void stopped_points(void **state) {
+TEST_WITH(stopped_points, set_up, tear_down) {
     char path[TEMPORARY_PATH], study[TEMPORARY_PATH + 64];
     int rounds = 2;
     ts_study_request request = {
@@ -1139,50 +1139,4 @@ static void stopped_points(void **state) {
     failed(TS_ERROR_IO, "the study is stopped");
     assert_int_equal(rounds, -1);
     remove(path);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(version),
-        TEST(errors),
-        TEST(arrays),
-        TEST(shapes),
-        TEST(notations),
-        TEST(plans),
-        TEST(moves),
-        TEST(converters),
-        TEST(converters_keep_padding),
-        TEST(converters_refuse),
-        TEST(converters_of_several_threads),
-        TEST(machines),
-        TEST(prices),
-        TEST(bad_requests),
-        TEST(runs),
-        TEST(meshes),
-        TEST(a_program_needs_its_memories),
-        TEST(a_program_needs_its_cores),
-        TEST(run_modes),
-        TEST(traces),
-        TEST(builder_errors),
-        TEST(builder_fills),
-        TEST(texts_that_are_missing),
-        TEST(texts_that_a_builder_misses),
-        TEST(counts_below_0),
-        TEST(masks_that_are_missing),
-        TEST(transfers_to_other_devices),
-        TEST(names_that_are_missing),
-        TEST(builders_end_once),
-        TEST(builder_parts),
-        TEST(choices),
-        TEST(audits),
-        TEST(studies),
-        TEST(relayouts),
-        TEST(reshardings),
-        TEST(stopped_runs),
-        TEST(stopped_studies),
-        TEST(stopped_points),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,7 +71,7 @@ static void ask(ts_arena *arena, const char *texts[TEXTS]) {
     ts_error_free(err);
 }
 
-static void a_comma_changes_nothing(void **state) {
+TEST(a_comma_changes_nothing) {
     ts_arena *arena = ts_arena_new();
     const char *usual[TEXTS], *with_comma[TEXTS];
     char number[8];
@@ -85,9 +85,4 @@ static void a_comma_changes_nothing(void **state) {
     snprintf(number, sizeof number, "%.1f", 0.5);
     assert_string_equal(number, "0,5"); /* the host's is as it was */
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_comma_changes_nothing)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -189,7 +189,7 @@ static const char step[] =
     "  ROOT %t = f32[1024,8]{0,1:T(8,128)} transpose(%o), dimensions={1,0}\n"
     "}\n";
 
-static void a_step_of_a_loop(void **state) {
+TEST(a_step_of_a_loop) {
     assert_found(
         step, sizeof step - 1,
         "all: 9 buffers, 192517 bytes in 951296, wider 0\n"
@@ -227,7 +227,7 @@ static void a_step_of_a_loop(void **state) {
 }
 
 /* tests/data/hlo/step.txt, as a compiler for TPUs prints a module. */
-static void a_module_of_a_compiler(void **state) {
+TEST(a_module_of_a_compiler) {
     char *text = NULL;
     size_t length;
     ts_error err = {0};
@@ -321,7 +321,7 @@ static const char message[] =
     "     Allocation type: scoped\n"
     "     ==========================\n";
 
-static void what_a_compiler_reported(void **state) {
+TEST(what_a_compiler_reported) {
     assert_found(message, sizeof message - 1,
                  "all: 2 buffers, 1077837824 bytes in 8594128896, wider 0\n"
                  "space 0: 2 buffers, 1077837824 bytes in 8594128896, wider 0\n"
@@ -373,7 +373,7 @@ static const struct {
     {0, -1, 10, "compare(%i, %n), direction=LT", 0}, {0, 1, 10, "and(%i, %n)", 0},
 };
 
-static void loops_say_how_often_they_run(void **state) {
+TEST(loops_say_how_often_they_run) {
     for (size_t i = 0; i < sizeof loops / sizeof loops[0]; i++) {
         ts_text text = ts_text_begin(arena);
         ts_text_add(
@@ -433,7 +433,7 @@ static const struct {
     {"f32[16,128]{1,0:T(8,128)} slice(%a), slice={[8:24],[0:128]}", TS_AUDIT_SHAPE, 8192, 8192, "?"},
 };
 
-static void moves_read_and_write(void **state) {
+TEST(moves_read_and_write) {
     for (size_t i = 0; i < sizeof moves / sizeof moves[0]; i++) {
         ts_text text = ts_text_begin(arena);
         ts_text_add(&text,
@@ -460,7 +460,7 @@ static void moves_read_and_write(void **state) {
 #define DOWN "24,23,22,21,20,19,18,17,16,15,14,13,12,11,10,9,8,7,6,5,4,3,2,1,0"
 /* The order that a transpose is written in counts where a compiler is done, where it has tiles or others have them, and of
  * other instructions. */
-static void transposes_are_written_in_any_order(void **state) {
+TEST(transposes_are_written_in_any_order) {
     static const struct {
         const char *header, *before, *instruction, *shape;
     } rows[] = {
@@ -555,7 +555,7 @@ static const struct {
 
 static int by_line_text(const void *x, const void *y) { return strcmp(*(char *const *)x, *(char *const *)y); }
 
-static void other_moves(void **state) {
+TEST(other_moves) {
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         ts_text text = ts_text_begin(arena), found = ts_text_begin(arena);
         ts_text_add(&text,
@@ -590,7 +590,7 @@ static void other_moves(void **state) {
 }
 
 /* Tiles that are assumed pad both sides of a bitcast as they do; the text says no more than its own sizes. */
-static void bitcasts_have_the_sizes_of_the_text(void **state) {
+TEST(bitcasts_have_the_sizes_of_the_text) {
     static const char text[] =
         "HloModule m, is_scheduled=true\n\nENTRY %main {\n  %a = f32[384]{0} parameter(0)\n"
         "  %b = f32[2,3,64]{2,1,0} bitcast(%a)\n  ROOT %c = f32[192]{0} bitcast(%b)\n}\n";
@@ -604,7 +604,7 @@ static void bitcasts_have_the_sizes_of_the_text(void **state) {
 }
 
 /* A copy that says nothing comes from what made its operand, or goes to what reads it. */
-static void copies_are_placed_by_others(void **state) {
+TEST(copies_are_placed_by_others) {
     static const char text[] =
         "HloModule m, is_scheduled=true\n\nENTRY %main {\n  %a = " A " parameter(0)\n"
         "  %m = " A " add(%a, %a), metadata={op_name=\"f/add\" source_file=\"a.py\" "
@@ -628,7 +628,7 @@ static void copies_are_placed_by_others(void **state) {
 /* ---- Names ---- */
 
 /* Up to its limit a table holds what it was given, while it grows; a clear one holds nothing. */
-static void tables_find_what_they_hold(void **state) {
+TEST(tables_find_what_they_hold) {
     enum { LIMIT = 5000 };
     audit_table table;
     audit_table_init(&table, arena, LIMIT);
@@ -654,7 +654,7 @@ static void tables_find_what_they_hold(void **state) {
 }
 
 /* By the time that they save, and by the bytes: of what is in VMEM more take less time. */
-static void findings_are_in_order(void **state) {
+TEST(findings_are_in_order) {
     static const char text[] = "HloModule m, is_scheduled=true\n\nENTRY %main {\n"
                                "  %a = f32[256,512]{1,0:T(8,128)} parameter(0)\n"
                                "  %b = f32[1152,512]{1,0:T(8,128)S(1)} parameter(1)\n"
@@ -681,17 +681,4 @@ static void findings_are_in_order(void **state) {
     ts_audit_free(audit);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_step_of_a_loop),
-                                       cmocka_unit_test(a_module_of_a_compiler),
-                                       cmocka_unit_test(what_a_compiler_reported),
-                                       cmocka_unit_test(loops_say_how_often_they_run),
-                                       cmocka_unit_test(moves_read_and_write),
-                                       cmocka_unit_test(transposes_are_written_in_any_order),
-                                       cmocka_unit_test(other_moves),
-                                       cmocka_unit_test(copies_are_placed_by_others),
-                                       cmocka_unit_test(bitcasts_have_the_sizes_of_the_text),
-                                       cmocka_unit_test(tables_find_what_they_hold),
-                                       cmocka_unit_test(findings_are_in_order)};
-    return cmocka_run_group_tests(tests, begin_audits, end_group);
-}
+int main(void) { return run_all_tests(begin_audits, end_group); }

@@ -22,7 +22,7 @@ static const ts_shape *parse(const char *text) {
     return shape;
 }
 
-static void one_shape_is_read(void **state) {
+TEST(one_shape_is_read) {
     ts_error err = {0};
     assert_null(audit_parse(&err, arena, "f32[8] f32[8]", 13));
     assert_error(&err, TS_ERROR_INPUT,
@@ -60,7 +60,7 @@ static const struct {
      {.memory_space = 1, .logical_bytes = 4096, .padded_bytes = 4096, .worst_dim = -1}},
 };
 
-static void sizes_and_what_pads(void **state) {
+TEST(sizes_and_what_pads) {
     ts_audit_shape got;
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         const ts_audit_shape want = sizes[i].size;
@@ -88,7 +88,7 @@ static const struct {
     {"f32[?,3]", NULL, NULL},
 };
 
-static void the_rule_s_tiles(void **state) {
+TEST(the_rule_s_tiles) {
     for (size_t i = 0; i < sizeof tiled / sizeof tiled[0]; i++) {
         for (int chosen = 0; chosen < 2; chosen++) {
             const char *want = chosen ? tiled[i].chosen : tiled[i].before;
@@ -136,7 +136,7 @@ static const struct {
     {"f32[?,4]", "bf16[?,4]", TYPE, NULL},
 };
 
-static void differences_are_told(void **state) {
+TEST(differences_are_told) {
     for (size_t i = 0; i < sizeof differences / sizeof differences[0]; i++) {
         unsigned got =
             audit_changes(parse(differences[i].src), parse(differences[i].dst), differences[i].permutation);
@@ -166,7 +166,7 @@ static const struct {
     {"f32[?,3]", NULL, NULL, 0, 0},
 };
 
-static void better_ones_are_found(void **state) {
+TEST(better_ones_are_found) {
     for (size_t i = 0; i < sizeof better / sizeof better[0]; i++) {
         audit_better order = {0}, fold = {0};
         audit_find_better(arena, &v6e_audit, better[i].text, &order, &fold);
@@ -178,10 +178,4 @@ static void better_ones_are_found(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_shape_is_read), cmocka_unit_test(sizes_and_what_pads),
-        cmocka_unit_test(the_rule_s_tiles), cmocka_unit_test(differences_are_told),
-        cmocka_unit_test(better_ones_are_found)};
-    return cmocka_run_group_tests(tests, begin_audits, end_group);
-}
+int main(void) { return run_all_tests(begin_audits, end_group); }

@@ -39,7 +39,7 @@ static const struct {
     {A " add-dependency(%a, %t)", 0, 0},
 };
 
-static void results_that_lie_in_operands_are_none(void **state) {
+TEST(results_that_lie_in_operands_are_none) {
     for (size_t i = 0; i < sizeof results / sizeof results[0]; i++) {
         ts_text text = ts_text_begin(arena);
         ts_text_add(&text, "HloModule m, is_scheduled=true\n\nENTRY %%main {\n  ROOT %%r = %s\n}\n",
@@ -67,7 +67,7 @@ static const struct {
      TS_HLO_OP_CROSS_REPLICA_SUM, 0, 4096},
 };
 
-static void what_is_started_moves(void **state) {
+TEST(what_is_started_moves) {
     for (size_t i = 0; i < sizeof started / sizeof started[0]; i++) {
         ts_text text = ts_text_begin(arena);
         ts_text_add(&text,
@@ -85,7 +85,7 @@ static void what_is_started_moves(void **state) {
 }
 
 /* Scalars of what is applied to elements are none; those of what is called are the caller's. */
-static void what_is_called_is_known(void **state) {
+TEST(what_is_called_is_known) {
     static const char text[] =
         "HloModule m, is_scheduled=true\n\n%less {\n  %x = f32[] parameter(0)\n  ROOT "
         "%y = f32[] negate(%x)\n}\n\n"
@@ -105,7 +105,7 @@ static void what_is_called_is_known(void **state) {
 }
 
 /* A shape that follows from the operands may be left out: then it is said. */
-static void shapes_left_out_are_told(void **state) {
+TEST(shapes_left_out_are_told) {
     static const char text[] = "HloModule m, is_scheduled=true\n\nENTRY %main {\n  %a = " A " parameter(0)\n"
                                "  %b = negate(%a)\n  %t = tuple(%a, %b)\n  ROOT %c = copy(%b)\n}\n";
     ts_audit_result r;
@@ -118,7 +118,7 @@ static void shapes_left_out_are_told(void **state) {
 }
 
 /* Where there is no ENTRY, what the header says of the arguments. */
-static void a_header_alone_has_arguments(void **state) {
+TEST(a_header_alone_has_arguments) {
     static const char *const arrows[] = {"->", " -> "};
     for (int i = 0; i < 2; i++) {
         ts_text text = ts_text_begin(arena);
@@ -133,10 +133,4 @@ static void a_header_alone_has_arguments(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(results_that_lie_in_operands_are_none), cmocka_unit_test(what_is_started_moves),
-        cmocka_unit_test(what_is_called_is_known), cmocka_unit_test(a_header_alone_has_arguments),
-        cmocka_unit_test(shapes_left_out_are_told)};
-    return cmocka_run_group_tests(tests, begin_audits, end_group);
-}
+int main(void) { return run_all_tests(begin_audits, end_group); }

@@ -115,7 +115,7 @@ static const ts_audit_move *find(const ts_audit_result *r, int k) {
     return NULL;
 }
 
-static void computations(void **state) {
+TEST(computations) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (int turn = 0; turn < 2; turn++) { /* callers first, or callees */
             ts_text text = ts_text_begin(arena), found = ts_text_begin(arena);
@@ -207,7 +207,7 @@ static const struct {
      "8: entry 1\n16: entry 1\n24: entry 1\n"},
 };
 
-static void regions_of_stablehlo(void **state) {
+TEST(regions_of_stablehlo) {
     for (size_t i = 0; i < sizeof regions / sizeof *regions; i++) {
         ts_audit_result r;
         ts_text found = ts_text_begin(arena);
@@ -228,8 +228,4 @@ static void regions_of_stablehlo(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(computations),
-                                       cmocka_unit_test(regions_of_stablehlo)};
-    return cmocka_run_group_tests(tests, begin_audits, end_group);
-}
+int main(void) { return run_all_tests(begin_audits, end_group); }

@@ -68,7 +68,7 @@ static const ts_audit_group *group_of(const ts_audit_result *r, const char *name
     return NULL;
 }
 
-static void collectives_are_priced_on_the_links(void **state) {
+TEST(collectives_are_priced_on_the_links) {
     ts_audit_result r;
     ts_audit *audit = audited(arena, &request, whole, &r);
     double sum = 0;
@@ -101,7 +101,7 @@ static void collectives_are_priced_on_the_links(void **state) {
     ts_audit_free(audit);
 }
 
-static void without_devices_none_is_priced(void **state) {
+TEST(without_devices_none_is_priced) {
     const ts_audit_request alone = {.machine = request.machine};
     ts_audit_result r;
     ts_audit *audit = audited(arena, &alone, whole, &r);
@@ -115,7 +115,7 @@ static void without_devices_none_is_priced(void **state) {
 }
 
 /* Of rows of the mesh, of columns, of axes, half ones too, and of what is no list. */
-static void groups_of_stablehlo(void **state) {
+TEST(groups_of_stablehlo) {
     static const struct {
         const char *groups;
         double microseconds; /* 0: not priced */
@@ -157,7 +157,7 @@ static void groups_of_stablehlo(void **state) {
 }
 
 /* What is sent and received is data; the flag beside them stays. */
-static void messages_are_of_data(void **state) {
+TEST(messages_are_of_data) {
     static const char text[] = "HloModule m, is_scheduled=true\n\nENTRY %main (p: bf16[8]) -> bf16[8] {\n"
                                "  %p = " P " parameter(0)\n  %t = token[] after-all()\n"
                                "  %s = (" P ", u32[], token[]) send(%p, %t), channel_id=1\n"
@@ -171,7 +171,7 @@ static void messages_are_of_data(void **state) {
 }
 
 /* Tuples of arrays that end alike; shown as the array that is most of the tuple. */
-static void combined_collectives_are_told_apart(void **state) {
+TEST(combined_collectives_are_told_apart) {
     static const char text[] = "HloModule m, is_scheduled=true\n\nENTRY %main (p: bf16[8]) -> bf16[8] {\n"
                                "  %p = " P " parameter(0)\n  %q = " Q " parameter(1)\n"
                                "  %two = (" Q ", " P ", " Q ") all-reduce(%q, %p, %q), replica_groups={}\n"
@@ -189,7 +189,7 @@ static void combined_collectives_are_told_apart(void **state) {
 }
 
 /* Groups beyond those that are kept are not those of all devices. */
-static void groups_that_are_not_kept_are_not_priced(void **state) {
+TEST(groups_that_are_not_kept_are_not_priced) {
     enum { MANY = 300, KEPT = 256 };
     ts_text text = ts_text_begin(arena);
     ts_text_add(&text, "HloModule m, is_scheduled=true\n\nENTRY %%main (q: f32[8]) -> f32[8] {\n  %%q = " Q
@@ -216,14 +216,5 @@ static int set_up(void **state) {
     const ts_mesh_request text = {.machine = request.machine, .axes = {"--mesh", "4x4", 3}};
     return request.machine && ts_mesh_read(NULL, arena, &text, &mesh) ? 0 : -1;
 }
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(collectives_are_priced_on_the_links),
-        cmocka_unit_test(without_devices_none_is_priced),
-        cmocka_unit_test(groups_of_stablehlo),
-        cmocka_unit_test(messages_are_of_data),
-        cmocka_unit_test(combined_collectives_are_told_apart),
-        cmocka_unit_test(groups_that_are_not_kept_are_not_priced),
-    };
-    return cmocka_run_group_tests(tests, set_up, end_group);
-}
+
+int main(void) { return run_all_tests(set_up, end_group); }

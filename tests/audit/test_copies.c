@@ -127,7 +127,7 @@ static score check_file(const char *path, const char *machine_name, int every, b
     return total;
 }
 
-static void foretells_what_the_compiler_made(void **state) {
+TEST(foretells_what_the_compiler_made) {
     score found = check_file(table, "tpu-v6e", EVERY, false);
     if (EVERY > 1) {
         assert_int_equal(found.programs, 1845 / EVERY);
@@ -142,7 +142,7 @@ static void foretells_what_the_compiler_made(void **state) {
     assert_int_equal(found.agree_single, 1237);
 }
 
-static void foretells_what_was_picked(void **state) {
+TEST(foretells_what_was_picked) {
     score found = check_file(picked, "tpu-v6e", 1, true);
     assert_int_equal(found.programs, 17);
     assert_int_equal(found.agree, 17);
@@ -445,7 +445,7 @@ static const struct {
      {2, {"f32 64,4,16 0,2,1 2,1,0", "f32 64,4,4 2,1,0 0,2,1"}}},
 };
 
-static void by_hand(void **state) {
+TEST(by_hand) {
     ts_arena *memory = ts_arena_new();
     const ts_machine *machine = ts_machine_change(NULL, memory, "tpu-v6e", NULL, 0);
     assert_non_null(machine);
@@ -460,7 +460,7 @@ static void by_hand(void **state) {
 }
 
 /* Each copy has its line, who reads it, and its bytes: 4 x 16 x 128 words of {0,2,1}, 64 x 4 x 128 of {2,1,0}, 4 x 4 x 128. */
-static void says_what_is_copied(void **state) {
+TEST(says_what_is_copied) {
     static const struct {
         const char *name, *shown;
     } names[] = {{"t", "t"},
@@ -494,7 +494,7 @@ static void says_what_is_copied(void **state) {
 }
 
 /* Nothing is foretold of what a compiler has laid out. */
-static void of_what_is_not_laid_out(void **state) {
+TEST(of_what_is_not_laid_out) {
     static const struct {
         const char *schedule, *tiles;
         bool predicted;
@@ -549,7 +549,7 @@ static int64_t copies_of(const ts_machine *machine, int values, int results, int
 }
 
 /* Of more values or results nothing is foretold, functions behind so many are not known. */
-static void as_many_as_there_is_room_for(void **state) {
+TEST(as_many_as_there_is_room_for) {
     static const struct {
         int values, results, functions, copies;
     } limits[] = {{3, 1, 1, 1},     {4096, 1, 1, 1}, {4097, 1, 1, -1}, {3, 1024, 1, 1},
@@ -563,7 +563,7 @@ static void as_many_as_there_is_room_for(void **state) {
 }
 
 /* 8 names for each of 4096 values: one of each here, and 31 x 1024 of members of tuples. */
-static void as_many_names_as_there_is_room_for(void **state) {
+TEST(as_many_names_as_there_is_room_for) {
     ts_arena *memory = ts_arena_new();
     const ts_audit_request request = {.machine = ts_machine_change(NULL, memory, "tpu-v6e", NULL, 0)};
     for (int more = 0; more < 2; more++) {
@@ -588,16 +588,9 @@ static void as_many_names_as_there_is_room_for(void **state) {
 }
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(foretells_what_the_compiler_made),
-                                       cmocka_unit_test(foretells_what_was_picked),
-                                       cmocka_unit_test(by_hand),
-                                       cmocka_unit_test(says_what_is_copied),
-                                       cmocka_unit_test(of_what_is_not_laid_out),
-                                       cmocka_unit_test(as_many_as_there_is_room_for),
-                                       cmocka_unit_test(as_many_names_as_there_is_room_for)};
     arena = ts_arena_new();
     if (argc < 2) {
-        int failed = cmocka_run_group_tests(tests, NULL, NULL);
+        int failed = run_all_tests(NULL, NULL);
         ts_arena_free(arena);
         return failed;
     }

@@ -214,7 +214,7 @@ static const struct {
      "f32[3000]{0:T(1024)} takes 12.0K; 499712\n"},
 };
 
-static void findings_say_what_helps(void **state) {
+TEST(findings_say_what_helps) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const char *got = found(rows[i].text);
         if (strcmp(got, rows[i].findings) != 0) fail_msg("%s%s", rows[i].text, got);
@@ -222,7 +222,7 @@ static void findings_say_what_helps(void **state) {
 }
 
 /* A copy to padding saves as much for each time that it runs. */
-static void runs_multiply_what_is_saved(void **state) {
+TEST(runs_multiply_what_is_saved) {
     double saved[2] = {0};
     for (int k = 0; k < 2; k++) {
         ts_text text = ts_text_begin(arena);
@@ -247,7 +247,7 @@ static void runs_multiply_what_is_saved(void **state) {
 }
 
 /* Buffers that are alike save as much each. */
-static void buffers_multiply_what_is_saved(void **state) {
+TEST(buffers_multiply_what_is_saved) {
     static const char one[] = "HloModule m, is_scheduled=true\n\nENTRY %main {\n"
                               "  %a = f32[1000,3]{1,0:T(8,128)} parameter(0)\n}\n",
                       three[] = "HloModule m, is_scheduled=true\n\nENTRY %main {\n"
@@ -270,7 +270,7 @@ static void buffers_multiply_what_is_saved(void **state) {
 }
 
 /* Those of 256 moves and of 256 shapes: those that take and waste most. */
-static void the_most_are_looked_at(void **state) {
+TEST(the_most_are_looked_at) {
     enum { ROWS = 300, MOST = 256 };
     ts_text text = ts_text_begin(arena);
     ts_text_add(&text, "HloModule m, is_scheduled=true\n\n" ENTRY);
@@ -291,9 +291,4 @@ static void the_most_are_looked_at(void **state) {
     ts_audit_free(audit);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(findings_say_what_helps), cmocka_unit_test(the_most_are_looked_at),
-        cmocka_unit_test(runs_multiply_what_is_saved), cmocka_unit_test(buffers_multiply_what_is_saved)};
-    return cmocka_run_group_tests(tests, begin_audits, end_group);
-}
+int main(void) { return run_all_tests(begin_audits, end_group); }

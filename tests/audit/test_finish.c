@@ -41,7 +41,7 @@ static const struct {
      TS_AUDIT_SHAPE}, /* from VMEM, as its text says */
 };
 
-static void some_moves_are_free(void **state) {
+TEST(some_moves_are_free) {
     for (size_t i = 0; i < sizeof frees / sizeof *frees; i++)
         for (int fused = 0; fused < 2; fused++) {
             ts_audit_result r;
@@ -67,7 +67,7 @@ static void some_moves_are_free(void **state) {
 }
 
 /* Whose dims cannot be read may move all. */
-static void a_transpose_of_unknown_dims_is_not_free(void **state) {
+TEST(a_transpose_of_unknown_dims_is_not_free) {
     ts_audit_result r;
     ts_audit *audit =
         audit_of(HEADER "%fused_computation {\n  %p = " A " parameter(0)\n"
@@ -83,7 +83,7 @@ static void a_transpose_of_unknown_dims_is_not_free(void **state) {
 
 /* Free moves take no time: those of more bytes are first, of all runs, read and written; then the earlier line. A pad
  * reads 64 KiB and writes 72, the slices move 16 and run five times. */
-static void equal_times_are_in_order_of_bytes(void **state) {
+TEST(equal_times_are_in_order_of_bytes) {
     static const char text[] =
         HEADER "%fused_computation.1 {\n  %p = " A " parameter(0)\n"
                "  %z = f32[]{:T(128)} constant(0)\n"
@@ -109,7 +109,7 @@ static void equal_times_are_in_order_of_bytes(void **state) {
 
 /* Of a shape those in different memories are apart, though a text has them by turns; where they waste as much in all,
  * the earlier line is first. */
-static void buffers_are_classes(void **state) {
+TEST(buffers_are_classes) {
     static const char hbm[] = "  Largest program allocations in hbm:\n",
                       vmem[] = "  Largest program allocations in vmem:\n", size[] = "  %d. Size: %s\n",
                       shape[] = "     Shape: f32[%s]{1,0:T(8,128)}\n     Unpadded size: %s\n"
@@ -147,7 +147,7 @@ static void buffers_are_classes(void **state) {
 }
 
 /* What is read before the first tile is of no tiles either: 9 x 130 words. */
-static void tiles_of_the_end_are_all_s(void **state) {
+TEST(tiles_of_the_end_are_all_s) {
     ts_audit_result r;
     ts_audit *audit = audit_of("HloModule m\n\nENTRY %main {\n  %a = f32[9,130]{1,0} parameter(0)\n"
                                "  %c = f32[9,130]{0,1} copy(%a)\n"
@@ -175,7 +175,7 @@ static void count(void *self, int64_t done, int64_t of) {
 
 /* The largest are priced by their plans; the others are as much slower than in order as the nearest. The smallest is there
  * twice. */
-static void small_plans_are_scaled(void **state) {
+TEST(small_plans_are_scaled) {
     ts_text text = ts_text_begin(arena);
     ts_text_add(&text, HEADER "ENTRY %%main {\n");
     for (int i = 0; i <= MOVES; i++) {
@@ -205,7 +205,7 @@ static void small_plans_are_scaled(void **state) {
 }
 
 /* A text that ends in the middle, and one that ends with its header, whose arguments are buffers. */
-static void texts_that_end_early(void **state) {
+TEST(texts_that_end_early) {
     ts_audit_result r;
     ts_error err = {0};
     ts_audit *audit = audit_of(HEADER "ENTRY %main {\n  %a = " A " parameter(0)\n  %b = f32[64,", &r);
@@ -221,15 +221,4 @@ static void texts_that_end_early(void **state) {
     ts_audit_free(audit);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(some_moves_are_free),
-        cmocka_unit_test(a_transpose_of_unknown_dims_is_not_free),
-        cmocka_unit_test(equal_times_are_in_order_of_bytes),
-        cmocka_unit_test(buffers_are_classes),
-        cmocka_unit_test(tiles_of_the_end_are_all_s),
-        cmocka_unit_test(small_plans_are_scaled),
-        cmocka_unit_test(texts_that_end_early),
-    };
-    return cmocka_run_group_tests(tests, begin_audits, end_group);
-}
+int main(void) { return run_all_tests(begin_audits, end_group); }

@@ -18,7 +18,7 @@
     "  c = f32[5,7]{1,0} custom-call(a)\n  n = f32[512,1024]{1,0} negate(b)\n  ROOT e = f32[512,1024]{1,0} " \
     "tanh(n)\n}\n"
 
-static void arguments_are_as_the_header_says(void **state) {
+TEST(arguments_are_as_the_header_says) {
     static const struct {
         const char *text;
         int64_t padded_bytes, copies; /* copies -1: not foretold */
@@ -65,7 +65,7 @@ static void arguments_are_as_the_header_says(void **state) {
 #define RESULTS(arguments, results)                                                                          \
     "HloModule m, entry_computation_layout={(" arguments ")->" results "}\n\nENTRY main {\n"
 
-static void results_are_as_the_header_says(void **state) {
+TEST(results_are_as_the_header_says) {
     static const struct {
         const char *text, *copies; /* their readers and orders */
     } rows[] = {
@@ -118,10 +118,4 @@ static void results_are_as_the_header_says(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arguments_are_as_the_header_says),
-        cmocka_unit_test(results_are_as_the_header_says),
-    };
-    return cmocka_run_group_tests(tests, begin_audits, end_group);
-}
+int main(void) { return run_all_tests(begin_audits, end_group); }

@@ -60,7 +60,7 @@ static const struct {
     {"f32[4,128]{1,0:T(8,128)}", "f32[4,128]{1,0}", false}, /* the same places, fewer bytes */
 };
 
-static void what_lies_in_the_same_places_is_not_moved(void **state) {
+TEST(what_lies_in_the_same_places_is_not_moved) {
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         const ts_shape *src = parse_shape(arena, pairs[i].src), *dst = parse_shape(arena, pairs[i].dst);
         if (audit_moves_nothing(arena, src, dst) != pairs[i].moves_nothing)
@@ -88,7 +88,7 @@ static const struct {
     {"f32[16,256]{1,0:T(8,128)}", "f32[16,1,256]{2,1,0:S(1)}", false},
 };
 
-static void a_free_result_lies_so_that_nothing_moves(void **state) {
+TEST(a_free_result_lies_so_that_nothing_moves) {
     ts_audit_request request = {.machine = ts_machine_load(NULL, arena, "tpu-v5e")};
     for (size_t i = 0; i < sizeof results / sizeof results[0]; i++)
         if (audit_can_move_nothing(arena, &request, parse_shape(arena, results[i].src),
@@ -96,10 +96,4 @@ static void a_free_result_lies_so_that_nothing_moves(void **state) {
             fail_msg("%s -> %s", results[i].src, results[i].dst);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_lies_in_the_same_places_is_not_moved),
-        cmocka_unit_test(a_free_result_lies_so_that_nothing_moves),
-    };
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

@@ -13,7 +13,7 @@ static ts_audit *begin(void) { return ts_audit_new(arena, &v6e_audit); }
 
 /* ---- What is not understood ---- */
 
-static void kinds_are_counted_and_bounded(void **state) {
+TEST(kinds_are_counted_and_bounded) {
     ts_audit *a = begin();
     char kind[16], text[80];
     memset(text, 'x', sizeof text);
@@ -46,7 +46,7 @@ static void keep_buffer(ts_audit *a, ts_audit_buffer buffer, int64_t line) {
 }
 
 /* Filled, and one more. */
-static void buffers_that_are_alike_become_one(void **state) {
+TEST(buffers_that_are_alike_become_one) {
     static const ts_audit_buffer kinds[] = {
         {.computation = 0}, {.computation = 1}, {.shape = 1}, {.space = 1}};
     enum { KINDS = sizeof kinds / sizeof kinds[0] };
@@ -73,7 +73,7 @@ static const struct {
              {TS_AUDIT_RECORDS, TS_AUDIT_RECORDS / 2 + 1, TS_AUDIT_RECORDS / 2}};
 
 /* The wastes of the others are all different, and in no order; the most is that of the first and those like it. */
-static void the_largest_buffers_are_kept(void **state) {
+TEST(the_largest_buffers_are_kept) {
     for (size_t row = 0; row < sizeof fills / sizeof fills[0]; row++) {
         ts_audit *a = begin();
         int64_t all = TS_AUDIT_RECORDS + 1, counted = 0;
@@ -119,7 +119,7 @@ static const ts_audit_move apart[] = {{.line = 0},
                                       {.level = TS_AUDIT_LEVEL_FUSED}};
 enum { APART = sizeof apart / sizeof apart[0] };
 
-static void moves_that_are_alike_become_one(void **state) {
+TEST(moves_that_are_alike_become_one) {
     ts_audit *a = begin();
     int64_t lines = 0;
     for (int i = 0; i < 3 * APART; i++) {
@@ -143,7 +143,7 @@ static void moves_that_are_alike_become_one(void **state) {
     ts_audit_free(a);
 }
 
-static void the_largest_moves_are_kept(void **state) {
+TEST(the_largest_moves_are_kept) {
     for (size_t row = 0; row < sizeof fills / sizeof fills[0]; row++) {
         ts_audit *a = begin();
         int64_t all = TS_AUDIT_RECORDS + 1, counted = 0;
@@ -174,7 +174,7 @@ static void the_largest_moves_are_kept(void **state) {
 /* ---- Computations ---- */
 
 /* What lists hold of a fused computation is found also where they were merged since others were settled. */
-static void what_is_merged_is_settled(void **state) {
+TEST(what_is_merged_is_settled) {
     ts_audit *a = begin();
     keep_buffer(a, (ts_audit_buffer){.computation = AUDIT_NONE, .shape = 7}, 1);
     audit_keep_move(a, &(ts_audit_move){.computation = AUDIT_NONE, .src = 7}, no_name);
@@ -200,7 +200,7 @@ static void what_is_merged_is_settled(void **state) {
 }
 
 /* Of what is asynchronous, and names no memories itself; what is fused has none. */
-static void moves_are_between_the_memories_of_their_start(void **state) {
+TEST(moves_are_between_the_memories_of_their_start) {
     static const struct {
         ts_audit_level level;
         int spaces[2], from, to, settled_from, settled_to;
@@ -230,7 +230,7 @@ static void expect_note(const ts_audit *a, const char *kind) {
 }
 
 /* Beyond their limits what is called by whom is forgotten, but of the one that the text is in. */
-static void computations_are_bounded(void **state) {
+TEST(computations_are_bounded) {
     ts_audit *a = begin();
     for (int i = 0; i < TS_AUDIT_COMPUTATIONS; i++)
         assert_int_equal(audit_new_computation(a, (uint64_t)i + 1, 9, no_name), i);
@@ -247,7 +247,7 @@ static void computations_are_bounded(void **state) {
     ts_audit_free(a);
 }
 
-static void calls_and_sums_are_bounded(void **state) {
+TEST(calls_and_sums_are_bounded) {
     ts_audit *calls = begin(), *sums = begin();
     calls->call_count = AUDIT_CALLS - 1;
     audit_reserve_call(calls, 9, no_name);
@@ -274,17 +274,4 @@ static void calls_and_sums_are_bounded(void **state) {
     ts_audit_free(sums);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kinds_are_counted_and_bounded),
-        cmocka_unit_test(buffers_that_are_alike_become_one),
-        cmocka_unit_test(the_largest_buffers_are_kept),
-        cmocka_unit_test(moves_that_are_alike_become_one),
-        cmocka_unit_test(the_largest_moves_are_kept),
-        cmocka_unit_test(what_is_merged_is_settled),
-        cmocka_unit_test(moves_are_between_the_memories_of_their_start),
-        cmocka_unit_test(computations_are_bounded),
-        cmocka_unit_test(calls_and_sums_are_bounded),
-    };
-    return cmocka_run_group_tests(tests, begin_audits, end_group);
-}
+int main(void) { return run_all_tests(begin_audits, end_group); }

@@ -61,7 +61,7 @@ static const char *read_of(const ts_audit_result *r) {
     return out->bytes;
 }
 
-static void messages_are_read(void **state) {
+TEST(messages_are_read) {
     for (size_t i = 0; i < sizeof messages / sizeof messages[0]; i++) {
         ts_audit_result r;
         ts_audit *audit =
@@ -108,7 +108,7 @@ static const struct {
      "two{1} -1 4096 at the peak; one{} -1 16 at the peak;", 0},
 };
 
-static void lists_are_read(void **state) {
+TEST(lists_are_read) {
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         ts_audit_result r;
         ts_audit *audit =
@@ -121,7 +121,7 @@ static void lists_are_read(void **state) {
 }
 
 /* Values that share an allocation and are alike have its size; of others it is not known. */
-static void shared_sizes_are_read(void **state) {
+TEST(shared_sizes_are_read) {
     static const struct {
         const char *row;
         int64_t padded_bytes;
@@ -143,8 +143,4 @@ static void shared_sizes_are_read(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(messages_are_read), cmocka_unit_test(lists_are_read),
-                                       cmocka_unit_test(shared_sizes_are_read)};
-    return cmocka_run_group_tests(tests, begin_audits, end_group);
-}
+int main(void) { return run_all_tests(begin_audits, end_group); }

@@ -107,7 +107,7 @@ static const struct {
     {OP(IOTA), NULL, NULL, "f32 4,8", true},
 };
 
-static void operations_fit_their_operands(void **state) {
+TEST(operations_fit_their_operands) {
     for (size_t i = 0; i < sizeof fitting / sizeof fitting[0]; i++) {
         const char *texts[] = {fitting[i].first, fitting[i].second, fitting[i].made};
         audit_array arrays[3];
@@ -134,7 +134,7 @@ static const struct {
     {"f32 8,4,2,1,3", "4,2,1,0,3", "4,2,0,1,3", false},
 };
 
-static void orders_are_alike(void **state) {
+TEST(orders_are_alike) {
     for (size_t i = 0; i < sizeof alike / sizeof alike[0]; i++) {
         audit_array array = array_of(alike[i].array);
         audit_order a = order_of(alike[i].a), b = order_of(alike[i].b);
@@ -187,7 +187,7 @@ static const struct {
     {OP(REDUCE), "f32 8,128", "f32 8", "0", NULL},
 };
 
-static void orders_go_back(void **state) {
+TEST(orders_go_back) {
     const audit_orders o = orders();
     for (size_t i = 0; i < sizeof backs / sizeof backs[0]; i++) {
         audit_array operand = array_of(backs[i].operand), made = array_of(backs[i].made);
@@ -271,7 +271,7 @@ static const struct {
     {OP(RESHAPE), "bf16 5,16,1,128", "3,2,1,0", "bf16 5,16,128", NULL, "3,1,0,2", "2,1,0"},
 };
 
-static void orders_go_forward(void **state) {
+TEST(orders_go_forward) {
     const audit_orders o = orders();
     for (size_t i = 0; i < sizeof forwards / sizeof forwards[0]; i++) {
         audit_array operand = array_of(forwards[i].operand), made = array_of(forwards[i].made);
@@ -313,7 +313,7 @@ static const struct {
     {"bf16 32,256", "1,0", "bf16 8192", "0", "bf16 4,2,8,128"},
 };
 
-static void rows_become_lanes(void **state) {
+TEST(rows_become_lanes) {
     const audit_orders o = orders();
     for (size_t i = 0; i < sizeof retiled / sizeof retiled[0]; i++) {
         audit_array operand = array_of(retiled[i].operand), made = array_of(retiled[i].made), view;
@@ -445,7 +445,7 @@ static const struct {
      "0,3,2,1"},
 };
 
-static void orders_of_products(void **state) {
+TEST(orders_of_products) {
     for (size_t i = 0; i < sizeof products / sizeof *products; i++) {
         const audit_orders o = orders();
         const audit_array x = array_of(products[i].first), y = array_of(products[i].second),
@@ -472,12 +472,4 @@ static void orders_of_products(void **state) {
     assert_false(audit_dot_is_flat(&(audit_dot){.operands = {&tall, &flat}}));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(operations_fit_their_operands),
-                                       cmocka_unit_test(orders_are_alike),
-                                       cmocka_unit_test(orders_go_back),
-                                       cmocka_unit_test(orders_go_forward),
-                                       cmocka_unit_test(rows_become_lanes),
-                                       cmocka_unit_test(orders_of_products)};
-    return cmocka_run_group_tests(tests, begin_audits, end_group);
-}
+int main(void) { return run_all_tests(begin_audits, end_group); }

@@ -19,7 +19,7 @@ static int64_t cycles(int from, int to, int64_t read, int64_t written) {
     return p.cycles;
 }
 
-static void memories_that_are_not_modelled_are_named(void **state) {
+TEST(memories_that_are_not_modelled_are_named) {
     static const struct {
         int from, to;
         const char *why; /* NULL: priced */
@@ -49,13 +49,13 @@ static void memories_that_are_not_modelled_are_named(void **state) {
     assert_false(audit_is_hbm(request.machine, NONE) || audit_is_hbm(request.machine, HOST));
 }
 
-static void nothing_takes_no_time(void **state) {
+TEST(nothing_takes_no_time) {
     assert_int_equal(cycles(HBM, HBM, 0, 0), 0);
     assert_int_equal(cycles(HBM, VMEM, 0, 0), 0);
 }
 
 /* On the line between the prices of the powers of two around it; what is less than the least is as that. */
-static void prices_between_are_on_the_line(void **state) {
+TEST(prices_between_are_on_the_line) {
     static const struct { int from, to; } ways[] = {{HBM, HBM}, {HBM, VMEM}, {VMEM, HBM}};
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         int from = ways[i].from, to = ways[i].to;
@@ -71,7 +71,7 @@ static void prices_between_are_on_the_line(void **state) {
 }
 
 /* From HBM to HBM reads and writes are one stream; elsewhere the side in HBM counts. */
-static void sides_count_where_the_hbm_is(void **state) {
+TEST(sides_count_where_the_hbm_is) {
     enum { MB = 1 << 20 };
     assert_int_equal(cycles(HBM, HBM, 3 * MB, MB), cycles(HBM, HBM, 2 * MB, 2 * MB));
     assert_int_equal(cycles(HBM, HBM, MB, 3 * MB), cycles(HBM, HBM, 2 * MB, 2 * MB));
@@ -83,7 +83,7 @@ static void sides_count_where_the_hbm_is(void **state) {
 }
 
 /* Bytes times frequency over bandwidth, of the memory that is asked for most. */
-static void no_price_is_below_the_peak(void **state) {
+TEST(no_price_is_below_the_peak) {
     const ts_machine *machine = request.machine;
     const ts_dma_machine dma = ts_dma_machine_of(machine, NULL);
     static const audit_traffic traffic[] = {
@@ -104,7 +104,7 @@ static void no_price_is_below_the_peak(void **state) {
 }
 
 /* Both sides of what stays in VMEM are at its rate; the engine's is that of the larger one. */
-static void nor_below_the_rate_of_vmem_and_engine(void **state) {
+TEST(nor_below_the_rate_of_vmem_and_engine) {
     const audit_traffic inside = {VMEM, VMEM, 64 << 20, 32 << 20};
     audit_price price_of_engine = {.known = true, .cycles = 1}, price_of_vmem = price_of_engine;
     ts_machine machine = *request.machine;
@@ -125,7 +125,7 @@ static void nor_below_the_rate_of_vmem_and_engine(void **state) {
 }
 
 /* As one transfer of a row of words, to the place where the other side is said to lie. */
-static void a_power_of_two_costs_what_its_transfer_does(void **state) {
+TEST(a_power_of_two_costs_what_its_transfer_does) {
     static const int64_t elements = 1 << 18;
     const ts_shape *shape = ts_shape_row_major(NULL, arena, TS_DTYPE_F32, 1, &elements);
     ts_plan_side src = {.shape = shape},
@@ -139,7 +139,7 @@ static void a_power_of_two_costs_what_its_transfer_does(void **state) {
     assert_int_equal(cycles(HBM, HBM, 1 << 20, 1 << 20), cost.cycles);
 }
 
-static void exact_prices_are_of_the_very_size(void **state) {
+TEST(exact_prices_are_of_the_very_size) {
     ts_audit_request exactly = request;
     audit_prices own;
     exactly.exact = true;
@@ -150,7 +150,7 @@ static void exact_prices_are_of_the_very_size(void **state) {
     ts_arena_free(own.scratch);
 }
 
-static void the_other_side_is_apart_from_multiples(void **state) {
+TEST(the_other_side_is_apart_from_multiples) {
     enum { MIB = 1 << 20, APART = 640 << 10 };
     assert_int_equal(audit_address_behind(0), APART);
     assert_int_equal(audit_address_behind(1), 16 * MIB + APART);
@@ -169,17 +169,4 @@ static int tear_down(void **state) {
     return end_group(state);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memories_that_are_not_modelled_are_named),
-        cmocka_unit_test(nothing_takes_no_time),
-        cmocka_unit_test(prices_between_are_on_the_line),
-        cmocka_unit_test(sides_count_where_the_hbm_is),
-        cmocka_unit_test(no_price_is_below_the_peak),
-        cmocka_unit_test(nor_below_the_rate_of_vmem_and_engine),
-        cmocka_unit_test(a_power_of_two_costs_what_its_transfer_does),
-        cmocka_unit_test(exact_prices_are_of_the_very_size),
-        cmocka_unit_test(the_other_side_is_apart_from_multiples),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+int main(void) { return run_all_tests(set_up, tear_down); }

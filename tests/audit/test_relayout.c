@@ -64,7 +64,7 @@ static int64_t plan_cycles(const ts_machine *on, const char *src, const char *ds
 static bool same_text(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
 
 /* Of the engine and of the program that does the same, the faster; nothing less than the peaks allow. */
-static void the_faster_way_is_taken(void **state) {
+TEST_WITH(the_faster_way_is_taken, begin, end) {
     static const struct {
         const char *src, *dst;
         int to;
@@ -104,7 +104,7 @@ static void the_faster_way_is_taken(void **state) {
 }
 
 /* Types, orders or tiles that change; what cannot be read, or has other dims, is in order. */
-static void what_does_not_reorder_is_in_order(void **state) {
+TEST_WITH(what_does_not_reorder_is_in_order, begin, end) {
     static const char *const rows = "f32[64,256]{1,0:T(8,128)}", *const columns = "f32[64,256]{0,1:T(8,128)}";
     static const int8_t swapped[TS_AUDIT_PERMUTED] = {1, 0};
     const struct {
@@ -133,7 +133,7 @@ static void what_does_not_reorder_is_in_order(void **state) {
 }
 
 /* f32 [2,3,4] with dim 0 the most minor, as [4,2,3]: what was dim 0 is dim 1. */
-static void a_transpose_keeps_the_places(void **state) {
+TEST_WITH(a_transpose_keeps_the_places, begin, end) {
     static const int8_t permutation[] = {2, 0, 1};
     static const int dims[] = {4, 2, 3}, order[] = {1, 0, 2};
     const ts_shape *out = audit_permuted(arena, shape_of("f32[2,3,4]{0,2,1}"), permutation);
@@ -154,7 +154,7 @@ static void a_transpose_keeps_the_places(void **state) {
 
 /* ---- In two passes ---- */
 
-static void type_and_order_in_one_pass_or_two(void **state) {
+TEST_WITH(type_and_order_in_one_pass_or_two, begin, end) {
     static const char *const src = "f32[128,256]{1,0:T(8,128)}",
                              *const between = "bf16[128,256]{1,0:T(8,128)(2,1)}",
                              *const dst = "bf16[128,256]{0,1:T(8,128)(2,1)}";
@@ -197,7 +197,7 @@ static void price_first(audit_price *priced, int64_t *lines) {
 }
 
 /* Twelve of a kind are priced; then others of it are as the nearest, by padded bytes. */
-static void later_ones_are_as_the_nearest(void **state) {
+TEST_WITH(later_ones_are_as_the_nearest, begin, end) {
     static const struct { int rows, nearest; } later[] = {{120, 0}, {130, 1}, {700, 5}, {900, 7}, {4096, 11}};
     audit_price priced[PRICED_FIRST];
     int64_t lines[PRICED_FIRST];
@@ -216,7 +216,7 @@ static void later_ones_are_as_the_nearest(void **state) {
 }
 
 /* One of another kind is priced behind them, then others are as that. */
-static void another_kind_is_priced(void **state) {
+TEST_WITH(another_kind_is_priced, begin, end) {
     audit_price priced[PRICED_FIRST];
     int64_t lines[PRICED_FIRST];
     price_first(priced, lines);
@@ -225,7 +225,7 @@ static void another_kind_is_priced(void **state) {
     assert_int_equal(prices.exact_count, PRICED_FIRST + 1);
 }
 
-static void all_are_priced_where_that_is_asked_for(void **state) {
+TEST_WITH(all_are_priced_where_that_is_asked_for, begin, end) {
     common.exact = true;
     prices.exact_count = 0;
     for (int i = 0; i < PRICED_FIRST + 2; i++) {
@@ -236,7 +236,7 @@ static void all_are_priced_where_that_is_asked_for(void **state) {
 }
 
 /* What changes the minor dim is another kind; dims of 1 are no dims, those of 2 are. */
-static void transposes_are_a_kind(void **state) {
+TEST_WITH(transposes_are_a_kind, begin, end) {
     static const char *const flat = "f32[1,640]{1,0:T(1,128)}", *const same = "f32[1,640]{0,1:T(1,128)}";
     static const char *const pairs[] = {"f32[2,640]{1,0:T(2,128)}", "f32[2,640]{0,1:T(2,128)}",
                                         "f32[2,768]{1,0:T(2,128)}", "f32[2,768]{0,1:T(2,128)}"};
@@ -254,7 +254,7 @@ static void transposes_are_a_kind(void **state) {
 }
 
 /* Twenty times the bytes are nearer than another order of dims with twice as many: that is far as 32 times. */
-static void orders_are_far(void **state) {
+TEST_WITH(orders_are_far, begin, end) {
     static const char *const rows[] = {"f32[256,512]{1,0:T(8,128)}", "f32[256,512]{1,0:T(4,128)}"},
                              *const columns[] = {"f32[2560,512]{0,1:T(8,128)}",
                                                  "f32[2560,512]{0,1:T(4,128)}"},
@@ -276,7 +276,7 @@ static void orders_are_far(void **state) {
 }
 
 /* One of each kind, up to 32; of what is new then the price is that in order. */
-static void there_is_room_for_so_many(void **state) {
+TEST_WITH(there_is_room_for_so_many, begin, end) {
     static const char *const types[] = {"f32", "s32", "u32", "s64", "f64"};
     for (int i = 0; i < AUDIT_EXACT + 2; i++) {
         char src[64], dst[64];
@@ -297,18 +297,4 @@ static int set_up(void **state) {
     return loaded ? 0 : -1;
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {TEST(the_faster_way_is_taken),
-                                       TEST(what_does_not_reorder_is_in_order),
-                                       TEST(a_transpose_keeps_the_places),
-                                       TEST(type_and_order_in_one_pass_or_two),
-                                       TEST(later_ones_are_as_the_nearest),
-                                       TEST(another_kind_is_priced),
-                                       TEST(all_are_priced_where_that_is_asked_for),
-                                       TEST(transposes_are_a_kind),
-                                       TEST(orders_are_far),
-                                       TEST(there_is_room_for_so_many)};
-    return cmocka_run_group_tests(tests, set_up, end_group);
-}
+int main(void) { return run_all_tests(set_up, end_group); }

@@ -7,7 +7,7 @@
 #include "tests/support/group.h"
 
 /* As tsl's HumanReadableNumBytes: three digits behind 1024 from K on, a decimal of K and two of what is more. */
-static void sizes_are_printed(void **state) {
+TEST(sizes_are_printed) {
     static const struct {
         int64_t bytes;
         const char *text;
@@ -45,7 +45,7 @@ static ts_audit *report(const char *heading, const char *size, const char *shape
 }
 
 /* f32[8,128] takes 4096 bytes; f32[9,100] is padded to 16 x 128. A tuple's size is of no array. */
-static void sizes_are_compared(void **state) {
+TEST(sizes_are_compared) {
     static const struct {
         const char *size, *shape;
         bool compared, agrees;
@@ -70,7 +70,7 @@ static void sizes_are_compared(void **state) {
 }
 
 /* Of an array without an order: the rule's, else the nearest that the size is of, else the rule's. */
-static void sizes_say_the_order(void **state) {
+TEST(sizes_say_the_order) {
     static const struct {
         const char *size, *shape, *found;
     } rows[] = {
@@ -99,7 +99,7 @@ static void sizes_say_the_order(void **state) {
 }
 
 /* In the memory of the heading, as XLA numbers it, unless the shape says another. */
-static void headings_say_where(void **state) {
+TEST(headings_say_where) {
     static const struct {
         const char *heading, *shape;
         int first, second; /* memory spaces of the two */
@@ -129,7 +129,7 @@ static void headings_say_where(void **state) {
 }
 
 /* f32[3,5] without tiles takes 60 bytes; with those of the rule, T(4,128), 2048. */
-static void arrays_without_tiles(void **state) {
+TEST(arrays_without_tiles) {
     static const struct {
         ts_audit_untiled untiled;
         const char *other;
@@ -160,7 +160,7 @@ static void arrays_without_tiles(void **state) {
 }
 
 /* Tuples in tuples, 65 of them and not one more; of nothing, too, and of what is short. */
-static void tuples_are_deep(void **state) {
+TEST(tuples_are_deep) {
     static const struct {
         int tuples;
         const char *inner;
@@ -191,7 +191,7 @@ static void tuples_are_deep(void **state) {
 }
 
 /* What a text lacks is counted once all of it was read. */
-static void what_is_cut_off_is_noted(void **state) {
+TEST(what_is_cut_off_is_noted) {
     enum { LONG = (1 << 20) + 100 };
     static const struct {
         const char *begin, *end;
@@ -225,7 +225,7 @@ static void what_is_cut_off_is_noted(void **state) {
 static ts_span span_of(const char *text) { return (ts_span){text, strlen(text)}; }
 
 /* They have no number, however often they are met, and each time is counted. */
-static void shapes_that_are_none(void **state) {
+TEST(shapes_that_are_none) {
     static const struct {
         const char *shape, *kind;
     } rows[] = {{"f99[8]", "shape: "},
@@ -245,7 +245,7 @@ static void shapes_that_are_none(void **state) {
 }
 
 /* XLA's tuples: copy-start's of its destination, source and context, others' of operand and result; of send the data. */
-static void starts_make_a_member(void **state) {
+TEST(starts_make_a_member) {
     static const char three[] = "(f32[8,128]{1,0}, bf16[4]{0}, u32[])";
     static const struct {
         ts_hlo_opcode opcode;
@@ -322,7 +322,7 @@ static const struct {
     {"f32[8,128]{1,0:T(8,128)} of no size\n", ""},
 };
 
-static void messages_are_read(void **state) {
+TEST(messages_are_read) {
     for (size_t i = 0; i < sizeof messages / sizeof *messages; i++) {
         ts_audit_result r;
         ts_text found = ts_text_begin(arena);
@@ -338,7 +338,7 @@ static void messages_are_read(void **state) {
     }
 }
 
-static void texts_of_nothing(void **state) {
+TEST(texts_of_nothing) {
     static const struct {
         const char *text;
         size_t length;
@@ -370,14 +370,4 @@ static void texts_of_nothing(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_are_printed),        cmocka_unit_test(sizes_are_compared),
-        cmocka_unit_test(sizes_say_the_order),      cmocka_unit_test(headings_say_where),
-        cmocka_unit_test(arrays_without_tiles),     cmocka_unit_test(texts_of_nothing),
-        cmocka_unit_test(tuples_are_deep),          cmocka_unit_test(shapes_that_are_none),
-        cmocka_unit_test(what_is_cut_off_is_noted), cmocka_unit_test(starts_make_a_member),
-        cmocka_unit_test(messages_are_read),
-    };
-    return cmocka_run_group_tests(tests, begin_audits, end_group);
-}
+int main(void) { return run_all_tests(begin_audits, end_group); }

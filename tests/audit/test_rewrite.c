@@ -270,7 +270,7 @@ static void add_node(ts_text *out, const audit_graph *g, int32_t number) {
     ts_text_add(out, n->array.rank ? "]" : "[]");
 }
 
-static void operations_become(void **state) {
+TEST(operations_become) {
     static const char *const names[MOST_NODES] = {"a", "b", "c"};
     for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
         audit_graph given = {.arena = arena}, made = given;
@@ -290,7 +290,4 @@ static void operations_become(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(operations_become)};
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

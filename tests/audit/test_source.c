@@ -39,7 +39,7 @@ static void assert_sources(const char *text, const char *want) {
 #define ROWS(n)    "f32[" #n ",256]{1,0:T(8,128)}"
 #define COLUMNS(n) "f32[" #n ",256]{0,1:T(8,128)}"
 
-static void by_itself_its_operand_or_its_readers(void **state) {
+TEST(by_itself_its_operand_or_its_readers) {
     assert_sources("HloModule m\nENTRY %e {\n"
                    "  %p = f32[64,256]{1,0:T(8,128)} parameter(0)\n"
                    "  %q = f32[72,256]{1,0:T(8,128)} parameter(1), " AT(
@@ -60,7 +60,7 @@ static void by_itself_its_operand_or_its_readers(void **state) {
 }
 
 /* What is read in another computation has the name by chance. */
-static void computations_do_not_read_each_other(void **state) {
+TEST(computations_do_not_read_each_other) {
     assert_sources(
         "HloModule m\n%b {\n  %p = " ROWS(64) " parameter(0)\n  %c = " COLUMNS(
             64) " copy(%p)\n"
@@ -73,7 +73,7 @@ static void computations_do_not_read_each_other(void **state) {
 }
 
 /* Of those that wait the 65th pushes out the first. */
-static void so_many_wait_for_a_reader(void **state) {
+TEST(so_many_wait_for_a_reader) {
     for (int extra = 0; extra < 3; extra++) {
         ts_text text = ts_text_begin(arena), want = ts_text_begin(arena);
         ts_text_add(&text, "HloModule m\nENTRY %%e {\n");
@@ -112,7 +112,7 @@ static const char *op_of(const char *name) {
     return op;
 }
 
-static void the_end_of_a_name_is_kept(void **state) {
+TEST(the_end_of_a_name_is_kept) {
     char name[2 * KEPT];
     assert_string_equal(op_of("jit(f)/params[\\'w\\']"), "jit(f)/params['w']");
     for (int length = KEPT - 1; length <= KEPT + 2; length++) {
@@ -126,7 +126,7 @@ static void the_end_of_a_name_is_kept(void **state) {
 }
 
 /* Two bytes a character: of one that would be cut the rest goes too. */
-static void characters_are_not_cut(void **state) {
+TEST(characters_are_not_cut) {
     for (int odd = 0; odd < 2; odd++) {
         ts_text name = ts_text_begin(arena), want = ts_text_begin(arena);
         for (int i = 0; i < KEPT; i++) ts_text_add(&name, "\xc3\xa9");
@@ -144,10 +144,4 @@ static int set_up(void **state) {
     return request.machine ? 0 : -1;
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_itself_its_operand_or_its_readers),
-        cmocka_unit_test(computations_do_not_read_each_other), cmocka_unit_test(so_many_wait_for_a_reader),
-        cmocka_unit_test(the_end_of_a_name_is_kept), cmocka_unit_test(characters_are_not_cut)};
-    return cmocka_run_group_tests(tests, set_up, end_group);
-}
+int main(void) { return run_all_tests(set_up, end_group); }

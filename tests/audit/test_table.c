@@ -9,7 +9,7 @@ static uint64_t hash_of(int i) { return (uint64_t)i * UINT64_C(0x100000000) + (u
 
 enum { MANY = 5000 };
 
-static void what_is_put_is_got(void **state) {
+TEST(what_is_put_is_got) {
     audit_table table;
     audit_table_init(&table, arena, MANY);
     for (int i = 0; i < MANY; i++) {
@@ -19,7 +19,7 @@ static void what_is_put_is_got(void **state) {
     for (int i = 0; i < MANY; i++) assert_int_equal(audit_table_get(&table, hash_of(i)), i);
 }
 
-static void a_later_value_takes_the_place(void **state) {
+TEST(a_later_value_takes_the_place) {
     audit_table table;
     audit_table_init(&table, arena, 3);
     for (int i = 0; i < 10; i++) assert_true(audit_table_put(&table, 77, i));
@@ -29,7 +29,7 @@ static void a_later_value_takes_the_place(void **state) {
     assert_int_equal(audit_table_get(&table, 77), 9);
 }
 
-static void a_full_one_takes_no_more(void **state) {
+TEST(a_full_one_takes_no_more) {
     audit_table table;
     audit_table_init(&table, arena, 4);
     for (int i = 0; i < 4; i++) assert_true(audit_table_put(&table, hash_of(i), i));
@@ -38,7 +38,7 @@ static void a_full_one_takes_no_more(void **state) {
     assert_int_equal(audit_table_get(&table, hash_of(3)), 3);
 }
 
-static void a_cleared_one_is_empty(void **state) {
+TEST(a_cleared_one_is_empty) {
     audit_table table;
     audit_table_init(&table, arena, MANY);
     for (int round = 0; round < 4; round++) {
@@ -56,7 +56,7 @@ static void a_cleared_one_is_empty(void **state) {
 }
 
 /* By every byte and the length, wherever the text lies. */
-static void texts_have_hashes_of_their_own(void **state) {
+TEST(texts_have_hashes_of_their_own) {
     static const char text[] = "abcdefghijklmnopqrstuvwxyz";
     uint64_t seen[27];
     for (size_t length = 0; length <= 26; length++) {
@@ -76,7 +76,7 @@ static void texts_have_hashes_of_their_own(void **state) {
         assert_true(audit_hash(zeros, length) != audit_hash(zeros, length - 1));
 }
 
-static void names_are_bare_without_their_sign(void **state) {
+TEST(names_are_bare_without_their_sign) {
     static const struct {
         const char *name, *bare;
     } rows[] = {{"%add.1", "add.1"}, {"@main", "main"}, {"add", "add"}, {"%", ""}, {"", ""}, {"%%x", "%x"}};
@@ -89,14 +89,4 @@ static void names_are_bare_without_their_sign(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_put_is_got),
-        cmocka_unit_test(a_later_value_takes_the_place),
-        cmocka_unit_test(a_full_one_takes_no_more),
-        cmocka_unit_test(a_cleared_one_is_empty),
-        cmocka_unit_test(texts_have_hashes_of_their_own),
-        cmocka_unit_test(names_are_bare_without_their_sign),
-    };
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

@@ -88,7 +88,7 @@ static const ts_audit_move *move_of(const ts_audit_result *r, const char *name) 
     return found;
 }
 
-static void loops_run_as_often_as_they_say(void **state) {
+TEST(loops_run_as_often_as_they_say) {
     for (size_t i = 0; i < sizeof loops / sizeof loops[0]; i++) {
         char text[4096];
         ts_audit_result r;
@@ -108,18 +108,18 @@ static void loops_run_as_often_as_they_say(void **state) {
 /* ---- Further forms of loops ---- */
 
 /* A loop that counts its first member from 0 to 10 by 1; what a row states is otherwise. */
-#define PAIR                   "(s32[], s32[])"
-#define LONG(name, text)       "  %" name " = s64[] " text "\n"
-#define LONG_I                 LONG("i", "get-tuple-element(%s), index=0")
-#define U8(name, text)         "  %" name " = u8[] " text "\n"
-#define U8_I                   U8("i", "get-tuple-element(%s), index=0")
-#define S32(name, what)        "  %" name " = s32[] " what "\n"
-#define MEMBERS                S32("i", "get-tuple-element(%s), index=0") S32("j", "get-tuple-element(%s), index=1")
-#define TEN                    S32("n", "constant(10)")
-#define ONE                    S32("one", "constant(1)")
-#define TEST(sides, direction) "  ROOT %c = pred[] compare(" sides "), direction=" direction "\n"
-#define GIVE(next)             "  ROOT %r = " PAIR " tuple(" next ", %j)\n"
-#define NEXT                   S32("next", "add(%i, %one)") GIVE("%next")
+#define PAIR                       "(s32[], s32[])"
+#define LONG(name, text)           "  %" name " = s64[] " text "\n"
+#define LONG_I                     LONG("i", "get-tuple-element(%s), index=0")
+#define U8(name, text)             "  %" name " = u8[] " text "\n"
+#define U8_I                       U8("i", "get-tuple-element(%s), index=0")
+#define S32(name, what)            "  %" name " = s32[] " what "\n"
+#define MEMBERS                    S32("i", "get-tuple-element(%s), index=0") S32("j", "get-tuple-element(%s), index=1")
+#define TEN                        S32("n", "constant(10)")
+#define ONE                        S32("one", "constant(1)")
+#define COMPARED(sides, direction) "  ROOT %c = pred[] compare(" sides "), direction=" direction "\n"
+#define GIVE(next)                 "  ROOT %r = " PAIR " tuple(" next ", %j)\n"
+#define NEXT                       S32("next", "add(%i, %one)") GIVE("%next")
 /* A computation of two parameters, or of the pair, that gives one number. */
 #define OF_TWO(root)  "%of_two {\n" S32("p", "parameter(0)") S32("q", "parameter(1)") root "}\n\n"
 #define OF_PAIR(root) "%of_pair {\n  %s = " PAIR " parameter(0)\n" MEMBERS root "}\n\n"
@@ -132,23 +132,23 @@ static const struct {
     /* The counter is all that the loop carries. */
     {.state = "s32[]",
      .in = "  %in = s32[] constant(3)\n",
-     .test = TEN TEST("%s, %n", "LT"),
+     .test = TEN COMPARED("%s, %n", "LT"),
      .body = ONE "  ROOT %r = s32[] add(%s, %one)\n",
      .runs = 7},
     /* It is the second member, or both are looked at. */
-    {.test = MEMBERS TEN TEST("%j, %n", "LT"),
+    {.test = MEMBERS TEN COMPARED("%j, %n", "LT"),
      .body = MEMBERS ONE S32("next", "add(%j, %one)") "  ROOT %r = " PAIR " tuple(%i, %next)\n",
      .runs = 10},
     {.in = S32("zero", "constant(0)") S32("last", "constant(10)") "  %in = " PAIR " tuple(%zero, %last)\n",
-     .test = MEMBERS TEST("%i, %j", "LT"),
+     .test = MEMBERS COMPARED("%i, %j", "LT"),
      .body = MEMBERS ONE S32("next", "add(%i, %one)")
          S32("less", "subtract(%j, %one)") "  ROOT %r = " PAIR " tuple(%next, %less)\n",
      .runs = 5},
-    {.test = MEMBERS TEN TEST("%i, %j", "LT"), .body = MEMBERS ONE NEXT, .runs = 0},
+    {.test = MEMBERS TEN COMPARED("%i, %j", "LT"), .body = MEMBERS ONE NEXT, .runs = 0},
     /* Numbers that are computed of others, and copied. */
-    {.test = MEMBERS TEN S32("k", "constant(2)") S32("m", "subtract(%n, %k)") TEST("%i, %m", "LT"),
+    {.test = MEMBERS TEN S32("k", "constant(2)") S32("m", "subtract(%n, %k)") COMPARED("%i, %m", "LT"),
      .runs = 8},
-    {.test = MEMBERS TEN S32("k", "constant(2)") S32("m", "add(%k, %i)") TEST("%m, %n", "LT"), .runs = 8},
+    {.test = MEMBERS TEN S32("k", "constant(2)") S32("m", "add(%k, %i)") COMPARED("%m, %n", "LT"), .runs = 8},
     {.body = MEMBERS ONE S32("half", "add(%i, %one)") S32("next", "add(%half, %one)") GIVE("%next"),
      .runs = 5},
     {.body = MEMBERS ONE S32("half", "convert(%i)") S32("next", "add(%half, %one)")
@@ -169,86 +169,89 @@ static const struct {
     {.others = OF_PAIR(S32("k", "constant(2)") "  ROOT %a = s32[] add(%i, %k)\n"),
      .body = MEMBERS S32("next", "call(%s), to_apply=%of_pair") GIVE("%next"),
      .runs = 5},
-    {.others = OF_TWO(TEST("%q, %p", "GT")),
+    {.others = OF_TWO(COMPARED("%q, %p", "GT")),
      .test = MEMBERS TEN "  ROOT %c = pred[] fusion(%i, %n), kind=kLoop, calls=%of_two\n",
      .runs = 10},
     {.others = OF_PAIR(ONE S32("k", "constant(5)") S32("next", "add(%i, %k)") GIVE("%next")),
      .body = "  ROOT %r = " PAIR " fusion(%s), kind=kLoop, calls=%of_pair\n",
      .runs = 2},
     {.others = OF_TWO("  ROOT %k = s32[] constant(4)\n"),
-     .test = MEMBERS TEN S32("m", "fusion(%n, %n), kind=kLoop, calls=%of_two") TEST("%i, %m", "LT"),
+     .test = MEMBERS TEN S32("m", "fusion(%n, %n), kind=kLoop, calls=%of_two") COMPARED("%i, %m", "LT"),
      .runs = 4},
     {.body = MEMBERS S32("next", "fusion(%i), kind=kLoop, calls=%not_there") GIVE("%next"), .runs = -1},
     {.body = MEMBERS S32("next", "fusion(%i), kind=kLoop") GIVE("%next"), .runs = -1},
     /* The result is what is marked, else the last. */
-    {.test = MEMBERS TEN TEST("%i, %n", "LT") S32("later", "constant(3)"), .runs = 10},
+    {.test = MEMBERS TEN COMPARED("%i, %n", "LT") S32("later", "constant(3)"), .runs = 10},
     {.test = MEMBERS TEN "  %c = pred[] compare(%i, %n), direction=LT\n", .runs = 10},
     {.test = MEMBERS TEN "  %c = pred[] compare(%i, %n), direction=LT\n  ROOT %d = pred[] not(%c)\n",
      .runs = -1},
-    {.test = MEMBERS TEN TEST("%i, %n", "ALMOST"), .runs = -1},
+    {.test = MEMBERS TEN COMPARED("%i, %n", "ALMOST"), .runs = -1},
     {.test = MEMBERS TEN "  ROOT %c = pred[] compare(%i, %n)\n", .runs = -1},
     /* Members that are not there, members of members, values of another computation. */
-    {.test = S32("i", "get-tuple-element(%s), index=2") TEN TEST("%i, %n", "LT"), .runs = -1},
-    {.test = S32("i", "get-tuple-element(%s), index=-1") TEN TEST("%i, %n", "LT"), .runs = -1},
-    {.test = S32("i", "get-tuple-element(%s), index=4294967296") TEN TEST("%i, %n", "LT"), .runs = -1},
-    {.test = S32("i", "get-tuple-element(%s)") TEN TEST("%i, %n", "LT"), .runs = -1},
+    {.test = S32("i", "get-tuple-element(%s), index=2") TEN COMPARED("%i, %n", "LT"), .runs = -1},
+    {.test = S32("i", "get-tuple-element(%s), index=-1") TEN COMPARED("%i, %n", "LT"), .runs = -1},
+    {.test = S32("i", "get-tuple-element(%s), index=4294967296") TEN COMPARED("%i, %n", "LT"), .runs = -1},
+    {.test = S32("i", "get-tuple-element(%s)") TEN COMPARED("%i, %n", "LT"), .runs = -1},
     {.test = "  %t = " PAIR " get-tuple-element(%s), index=1\n" S32("i", "get-tuple-element(%t), index=0")
-         TEN TEST("%i, %n", "LT"),
+         TEN COMPARED("%i, %n", "LT"),
      .runs = -1},
-    {.test = S32("p", "parameter(1)") TEN TEST("%p, %n", "LT"), .runs = -1},
-    {.test = S32("p", "parameter(-1)") TEN TEST("%p, %n", "LT"), .runs = -1},
-    {.test = MEMBERS TEST("%i, %one", "LT"), .runs = -1},
+    {.test = S32("p", "parameter(1)") TEN COMPARED("%p, %n", "LT"), .runs = -1},
+    {.test = S32("p", "parameter(-1)") TEN COMPARED("%p, %n", "LT"), .runs = -1},
+    {.test = MEMBERS COMPARED("%i, %one", "LT"), .runs = -1},
     {.others = OF_TWO(ONE "  ROOT %a = s32[] add(%p, %one)\n"),
-     .test = MEMBERS TEST("%i, %one", "LT"),
+     .test = MEMBERS COMPARED("%i, %one", "LT"),
      .runs = -1},
     {.body = MEMBERS ONE S32("next", "add(%i, %one)") "  ROOT %r = " PAIR " tuple(%j, %next)\n", .runs = -1},
     {.in = "  %in = " PAIR " custom-call()\n", .runs = -1},
     /* Numbers, and what is none. */
-    {.test = MEMBERS S32("n", "constant( 7 )") TEST("%i, %n", "LT"), .runs = 7},
-    {.test = MEMBERS S32("n", "constant(1x)") TEST("%i, %n", "LT"), .runs = -1},
-    {.test = MEMBERS S32("n", "constant(-)") TEST("%i, %n", "LT"), .runs = -1},
-    {.test = MEMBERS S32("n", "constant()") TEST("%i, %n", "LT"), .runs = -1},
-    {.test = MEMBERS S32("n", "constant({1,2})") TEST("%i, %n", "LT"), .runs = -1},
-    {.test = MEMBERS "  %n = s32[2] constant(9)\n" TEST("%i, %n", "LT"), .runs = -1},
-    {.test = MEMBERS S32("n", "constant(2147483648)") TEST("%i, %n", "LT"), .runs = -1}, /* of no s32 */
-    {.test = MEMBERS S32("n", "constant(9223372036854775799)") TEST("%i, %n", "LT"), .runs = -1},
-    {.test = "  %i = u63[] get-tuple-element(%s), index=0\n  %n = u63[] constant(9)\n" TEST("%i, %n", "LT"),
+    {.test = MEMBERS S32("n", "constant( 7 )") COMPARED("%i, %n", "LT"), .runs = 7},
+    {.test = MEMBERS S32("n", "constant(1x)") COMPARED("%i, %n", "LT"), .runs = -1},
+    {.test = MEMBERS S32("n", "constant(-)") COMPARED("%i, %n", "LT"), .runs = -1},
+    {.test = MEMBERS S32("n", "constant()") COMPARED("%i, %n", "LT"), .runs = -1},
+    {.test = MEMBERS S32("n", "constant({1,2})") COMPARED("%i, %n", "LT"), .runs = -1},
+    {.test = MEMBERS "  %n = s32[2] constant(9)\n" COMPARED("%i, %n", "LT"), .runs = -1},
+    {.test = MEMBERS S32("n", "constant(2147483648)") COMPARED("%i, %n", "LT"), .runs = -1}, /* of no s32 */
+    {.test = MEMBERS S32("n", "constant(9223372036854775799)") COMPARED("%i, %n", "LT"), .runs = -1},
+    {.test =
+         "  %i = u63[] get-tuple-element(%s), index=0\n  %n = u63[] constant(9)\n" COMPARED("%i, %n", "LT"),
      .runs = 9},
-    {.test = LONG_I LONG("n", "constant(9223372036854775799)") TEST("%i, %n", "LT"),
+    {.test = LONG_I LONG("n", "constant(9223372036854775799)") COMPARED("%i, %n", "LT"),
      .runs = 9223372036854775799},
-    {.test = LONG_I LONG("n", "constant(9223372036854775809)") TEST("%i, %n", "LT"), .runs = -1},
+    {.test = LONG_I LONG("n", "constant(9223372036854775809)") COMPARED("%i, %n", "LT"), .runs = -1},
     {.in = S32("low", "constant(-9)") "  %in = " PAIR " tuple(%low, %low)\n",
-     .test = LONG_I LONG("n", "constant(9223372036854775799)") TEST("%i, %n", "LT"),
+     .test = LONG_I LONG("n", "constant(9223372036854775799)") COMPARED("%i, %n", "LT"),
      .runs = -1}, /* more rounds than are counted */
     {.test = LONG_I TEN LONG("most", "constant(9223372036854775799)") LONG("m", "add(%most, %n)")
-         TEST("%i, %m", "LT"),
+         COMPARED("%i, %m", "LT"),
      .runs = -1},
     {.test = LONG_I TEN LONG("least", "constant(-9223372036854775799)") LONG("m", "subtract(%least, %n)")
-         TEST("%i, %m", "GT"),
+         COMPARED("%i, %m", "GT"),
      .runs = -1},
     /* Integers wrap: one less is the largest of its type more. */
     {.in = U8("i", "constant(20)") "  %in = " PAIR " tuple(%i, %i)\n",
-     .test = U8_I U8("n", "constant(9)") TEST("%i, %n", "NE"),
+     .test = U8_I U8("n", "constant(9)") COMPARED("%i, %n", "NE"),
      .body = U8_I U8("one", "constant(255)") U8("next", "add(%i, %one)") GIVE("%next"),
      .runs = 11},
     {.in = U8("i", "constant(8)") "  %in = " PAIR " tuple(%i, %i)\n",
-     .test = U8_I U8("n", "constant(1)") TEST("%n, %i", "LT"),
+     .test = U8_I U8("n", "constant(1)") COMPARED("%n, %i", "LT"),
      .body = U8_I U8("one", "constant(3)") U8("next", "subtract(%i, %one)") GIVE("%next"),
      .runs = -1}, /* 8, 5, 2, 255 .. */
-    {.test = U8_I U8("n", "constant(255)") TEST("%i, %n", "LE"), .runs = -1},
-    {.test = U8_I U8("n", "constant(255)") TEST("%i, %n", "LT"), .runs = 255},
-    {.test = "  %i = s8[] get-tuple-element(%s), index=0\n  %n = s8[] constant(127)\n" TEST("%i, %n", "LT"),
-     .runs = 127},
-    {.test = "  %i = s8[] get-tuple-element(%s), index=0\n  %n = s8[] constant(127)\n" TEST("%i, %n", "LE"),
-     .runs = -1},
+    {.test = U8_I U8("n", "constant(255)") COMPARED("%i, %n", "LE"), .runs = -1},
+    {.test = U8_I U8("n", "constant(255)") COMPARED("%i, %n", "LT"), .runs = 255},
     {.test =
-         U8_I U8("k", "constant(250)") U8("l", "constant(13)") U8("n", "add(%k, %l)") TEST("%i, %n", "LT"),
+         "  %i = s8[] get-tuple-element(%s), index=0\n  %n = s8[] constant(127)\n" COMPARED("%i, %n", "LT"),
+     .runs = 127},
+    {.test =
+         "  %i = s8[] get-tuple-element(%s), index=0\n  %n = s8[] constant(127)\n" COMPARED("%i, %n", "LE"),
+     .runs = -1},
+    {.test = U8_I U8("k", "constant(250)") U8("l", "constant(13)") U8("n", "add(%k, %l)")
+         COMPARED("%i, %n", "LT"),
      .runs = 7},
     /* Equal, or not, without an end. */
-    {.test = MEMBERS S32("n", "constant(-6)") TEST("%i, %n", "NE"), .runs = -1},
-    {.test = MEMBERS S32("n", "constant(0)") TEST("%i, %n", "NE"), .runs = 0},
-    {.test = MEMBERS TEN TEST("%j, %n", "NE"), .body = MEMBERS ONE NEXT, .runs = -1},
-    {.test = MEMBERS S32("n", "constant(0)") TEST("%j, %n", "EQ"), .body = MEMBERS ONE NEXT, .runs = -1},
+    {.test = MEMBERS S32("n", "constant(-6)") COMPARED("%i, %n", "NE"), .runs = -1},
+    {.test = MEMBERS S32("n", "constant(0)") COMPARED("%i, %n", "NE"), .runs = 0},
+    {.test = MEMBERS TEN COMPARED("%j, %n", "NE"), .body = MEMBERS ONE NEXT, .runs = -1},
+    {.test = MEMBERS S32("n", "constant(0)") COMPARED("%j, %n", "EQ"), .body = MEMBERS ONE NEXT, .runs = -1},
 };
 
 static const char *or_else(const char *text, const char *otherwise) { return text ? text : otherwise; }
@@ -257,7 +260,7 @@ static void add_loop(ts_text *text, size_t i) {
     const char *state = or_else(forms[i].state, PAIR);
     ts_text_add(text, "HloModule loop, is_scheduled=true\n\n%s%%cond {\n  %%s = %s parameter(0)\n%s}\n\n",
                 or_else(forms[i].others, ""), state,
-                or_else(forms[i].test, MEMBERS TEN TEST("%i, %n", "LT")));
+                or_else(forms[i].test, MEMBERS TEN COMPARED("%i, %n", "LT")));
     ts_text_add(text,
                 "%%body {\n  %%s = %s parameter(0)\n  %%x = f32[8,128]{1,0:T(8,128)} iota()\n"
                 "  %%moved = f32[8,128]{1,0:T(8,128)S(1)} copy(%%x)\n%s}\n\n",
@@ -267,7 +270,7 @@ static void add_loop(ts_text *text, size_t i) {
                 state);
 }
 
-static void loops_of_other_forms(void **state) {
+TEST(loops_of_other_forms) {
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
         ts_audit_result r;
         ts_text text = ts_text_begin(arena);
@@ -287,7 +290,7 @@ static int set_up(void **state) {
     return request.machine ? 0 : -1;
 }
 /* Where the condition does not, the compiler does. */
-static void the_compiler_says(void **state) {
+TEST(the_compiler_says) {
     static const char *const configs[] = {
         "{\"known_trip_count\":{\"n\":\"15\"}}",
         "{\"known_trip_count\": {\"n\": \"15\"}, \"known_init_step\":{\"init\":\"0\"}}",
@@ -322,7 +325,7 @@ static void the_compiler_says(void **state) {
 #define NUMBER(name, value) name " = stablehlo.constant dense<" value "> : tensor<i32>\n"
 
 /* Of two loops each has its own turns; what they count is the last that they carry. */
-static void loops_of_stablehlo(void **state) {
+TEST(loops_of_stablehlo) {
     static const char text[] =
         "func.func @main(%a: tensor<8x8xf32>, %b: tensor<16x16xf32>) -> tensor<8x8xf32> {\n" NUMBER("%z", "0")
             NUMBER("%one", "1") NUMBER("%n", "6") NUMBER("%m", "4") WHILE("8x8", "%a", "six", "%n")
@@ -353,7 +356,7 @@ static void loops_of_stablehlo(void **state) {
     "stablehlo.return %a, %m : " CARRIED "\n}) : (tensor<i1>) -> (" CARRIED ")\n"
 
 /* What is within a loop runs as often as both say; a branch within gives nothing of the loop's. */
-static void loops_in_loops_of_stablehlo(void **state) {
+TEST(loops_in_loops_of_stablehlo) {
     static const char text[] =
         "func.func @main(%a: tensor<8x8xf32>, %b: tensor<16x16xf32>, %c: tensor<24x24xf32>, %d: "
         "tensor<32x32xf32>, "
@@ -376,13 +379,4 @@ static void loops_in_loops_of_stablehlo(void **state) {
     ts_audit_free(audit);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loops_run_as_often_as_they_say),
-        cmocka_unit_test(loops_of_other_forms),
-        cmocka_unit_test(the_compiler_says),
-        cmocka_unit_test(loops_of_stablehlo),
-        cmocka_unit_test(loops_in_loops_of_stablehlo),
-    };
-    return cmocka_run_group_tests(tests, set_up, end_group);
-}
+int main(void) { return run_all_tests(set_up, end_group); }

@@ -20,7 +20,7 @@ static bool all_zero(const unsigned char *bytes, size_t length) {
 }
 
 /* Allocations of many sizes are zero, aligned and apart, in a new arena and after each reset. */
-static void allocations(void **state) {
+TEST(allocations) {
     static const size_t sizes[] = {0, 1, 15, 16, 17, 100, 4096, 65536, 70000, 3 << 20, 5, 1 << 20, 33};
     enum { COUNT = sizeof sizes / sizeof sizes[0] };
     ts_arena *arena = ts_arena_new();
@@ -43,7 +43,7 @@ static void allocations(void **state) {
     ts_arena_free(NULL);
 }
 
-static void grow_and_copy(void **state) {
+TEST(grow_and_copy) {
     ts_arena *arena = ts_arena_new();
     int *three = TS_NEW_ARRAY(arena, int, 3);
     three[2] = 7;
@@ -57,7 +57,7 @@ static void grow_and_copy(void **state) {
     ts_arena_free(arena);
 }
 
-static void refused(void **state) {
+TEST(refused) {
     static const struct {
         size_t count, size, refused;
     } rows[] = {
@@ -94,7 +94,7 @@ typedef struct {
 } item;
 
 /* Room is made at 0, 4, 8 .. items and nowhere else, and what comes next lies behind it. */
-static void room_doubles(void **state) {
+TEST(room_doubles) {
     ts_arena *arena = ts_arena_new();
     item *items = NULL;
     for (int64_t count = 0; count < 40; count++) {
@@ -116,7 +116,7 @@ static void room_doubles(void **state) {
 #if !defined(__SANITIZE_ADDRESS__) /* there each allocation is its own */
 /* Resetting and filling again takes no new memory: the addresses come back, those of a chunk's first allocation
  * where it fits exactly, too. */
-static void memory_is_reused(void **state) {
+TEST(memory_is_reused) {
     static const size_t sizes[] = {1000, 1 << 20, 3 << 20};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         ts_arena *arena = ts_arena_new();
@@ -128,7 +128,7 @@ static void memory_is_reused(void **state) {
 }
 
 /* A text takes no more than its bytes and the 0 behind them. */
-static void texts_are_small(void **state) {
+TEST(texts_are_small) {
     ts_arena *arena = ts_arena_new();
     char *text = ts_arena_copy_text(arena, "0123456789abcde", 15);
     assert_ptr_equal(ts_arena_alloc(arena, 1, 1), text + 16);
@@ -136,7 +136,7 @@ static void texts_are_small(void **state) {
 }
 
 /* One large allocation does not end the chunk that small ones come from; one with more room does. */
-static void the_roomier_chunk_is_filled(void **state) {
+TEST(the_roomier_chunk_is_filled) {
     ts_arena *arena = ts_arena_new();
     char *small = ts_arena_alloc(arena, 16, 1);
     (void)ts_arena_alloc(arena, 100000, 1);
@@ -151,18 +151,3 @@ static void the_roomier_chunk_is_filled(void **state) {
     ts_arena_free(arena);
 }
 #endif
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(allocations),
-        cmocka_unit_test(grow_and_copy),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(room_doubles),
-#if !defined(__SANITIZE_ADDRESS__)
-        cmocka_unit_test(memory_is_reused),
-        cmocka_unit_test(texts_are_small),
-        cmocka_unit_test(the_roomier_chunk_is_filled),
-#endif
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -2,7 +2,7 @@
 #include "tests/support/test.h"
 #include "base/clock.h"
 
-static void crosses_domains(void **state) {
+TEST(crosses_domains) {
     static const struct {
         int64_t cycles, from_khz, to_khz, expected;
     } rows[] = {
@@ -23,19 +23,11 @@ static void crosses_domains(void **state) {
                          rows[i].expected);
 }
 
-static void counts_times(void **state) {
+TEST(counts_times) {
     assert_int_equal(ts_clock_cycles(0, 1500000), 0);
     assert_int_equal(ts_clock_cycles(1, 1500000), 1);
     assert_int_equal(ts_clock_cycles(14000, 1000000), 14);
     assert_int_equal(ts_clock_cycles(14000, 1600000), 23); /* 22.4 */
     assert_int_equal(ts_clock_cycles(19375, 1600000), 31); /* exact */
     assert_int_equal(ts_clock_cycles(54400, 1050000), 58); /* 57.12 */
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(crosses_domains),
-        cmocka_unit_test(counts_times),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@ static ts_curve of(const ts_curve_point *points, int count) {
 }
 
 /* In any order, each stands for what is nearest: 3/8, 3/8 and 1/4. Squared errors of (1/2 * 4)^2 + (1/4 * 8)^2 = 8. */
-static void points_stand_for_what_is_nearest(void **state) {
+TEST(points_stand_for_what_is_nearest) {
     ts_curve curve = of((ts_curve_point[]){{0.625, 8, false}, {0.125, 4, false}, {0.875, 16, false}}, 3);
     for (int i = 1; i < 3; i++) assert_true(curve.points[i].at > curve.points[i - 1].at);
     ts_curve_estimate e = ts_curve_get(&curve);
@@ -22,7 +22,7 @@ static void points_stand_for_what_is_nearest(void **state) {
 }
 
 /* Bounds of 9 and 3 beside values of 4 and 8, whose mean is 6: taken for 6 and 3, each a quarter. */
-static void bounds_are_the_mean_or_less(void **state) {
+TEST(bounds_are_the_mean_or_less) {
     ts_curve curve =
         of((ts_curve_point[]){{0.125, 9, true}, {0.375, 4, false}, {0.625, 8, false}, {0.875, 3, true}}, 4);
     ts_curve_estimate e = ts_curve_get(&curve);
@@ -35,7 +35,7 @@ static void bounds_are_the_mean_or_less(void **state) {
 }
 
 /* From half way to the one before up to, and without, half way to the next. */
-static void the_nearest_point_is_found(void **state) {
+TEST(the_nearest_point_is_found) {
     static const struct {
         double at, value;
     } rows[] = {{0, 4}, {0.24, 4}, {0.25, 8}, {0.49, 8}, {0.5, 6}, {0.625, 6}, {1, 6}};
@@ -84,7 +84,7 @@ static double mean_of_nearest(const ts_curve *curve) {
     return sum;
 }
 
-static void every_place_counts_once(void **state) {
+TEST(every_place_counts_once) {
     uint64_t seed = SEED;
     for (int count = 1; count <= TS_CURVE_MOST; count++) {
         fenced f;
@@ -94,7 +94,7 @@ static void every_place_counts_once(void **state) {
 }
 
 /* Values are independent, all with an error of 10: that of their mean is 10 over the root of their number. */
-static void errors_are_those_of_many_trials(void **state) {
+TEST(errors_are_those_of_many_trials) {
     uint64_t seed = SEED + 2;
     enum { TRIALS = 4000, COUNT = 32 };
     double variance = 0, squares = 0;
@@ -109,13 +109,4 @@ static void errors_are_those_of_many_trials(void **state) {
     }
     assert_true(fabs(variance / (100.0 / COUNT) - 1) < 0.05);
     assert_true(fabs(squares / (100.0 / COUNT) - 1) < 0.1);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(points_stand_for_what_is_nearest), cmocka_unit_test(bounds_are_the_mean_or_less),
-        cmocka_unit_test(the_nearest_point_is_found),       cmocka_unit_test(every_place_counts_once),
-        cmocka_unit_test(errors_are_those_of_many_trials),
-    };
-    return cmocka_run_group_tests_name("base/curve", tests, NULL, NULL);
 }

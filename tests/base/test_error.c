@@ -7,7 +7,7 @@
 static const char program[] = "first\n    vadd.f3 v0, v1\r\n\tx\n";
 static const ts_source source = {"a.tsim", program, sizeof program - 1};
 
-static void places(void **state) {
+TEST(places) {
     static const struct {
         size_t offset;
         const char *text;
@@ -30,7 +30,7 @@ static void places(void **state) {
     }
 }
 
-static void marks(void **state) {
+TEST(marks) {
     static const struct {
         int line, column;
         const char *text;
@@ -46,14 +46,14 @@ static void marks(void **state) {
     }
 }
 
-static void empty_text(void **state) {
+TEST(empty_text) {
     const ts_source nothing = {"-D N", "", 0};
     ts_error err = {0};
     ts_error_at(&err, TS_ERROR_INPUT, &nothing, 3, "wrong");
     assert_error(&err, TS_ERROR_INPUT, "-D N:1:1: error: wrong\n\n^\n");
 }
 
-static void kinds_and_exit_codes(void **state) {
+TEST(kinds_and_exit_codes) {
     static const struct {
         ts_error_kind kind;
         int64_t cycle;
@@ -79,7 +79,7 @@ static void kinds_and_exit_codes(void **state) {
     assert_int_equal(ts_error_exit_code(&none), 0);
 }
 
-static void first_error_is_kept(void **state) {
+TEST(first_error_is_kept) {
     ts_error err = {0};
     ts_error_set(&err, TS_ERROR_IO, "first");
     assert_false(ts_error_set(&err, TS_ERROR_INPUT, "second"));
@@ -94,7 +94,7 @@ static void first_error_is_kept(void **state) {
     assert_false(ts_error_mark(NULL, TS_ERROR_INPUT, &source, 1, 1, "nobody asks"));
 }
 
-static void hints(void **state) {
+TEST(hints) {
     ts_error err = {0};
     ts_error_set(&err, TS_ERROR_INPUT, "unknown mnemonic 'vadd.f3'");
     assert_false(ts_error_hint(&err, NULL));
@@ -103,7 +103,7 @@ static void hints(void **state) {
     assert_false(ts_error_hint(NULL, "x"));
 }
 
-static void owners(void **state) {
+TEST(owners) {
     ts_error err = {0};
     char expected[TS_ERROR_TEXT_BYTES + 16];
     ts_error_set(&err, TS_ERROR_FAULT, "it ends");
@@ -119,7 +119,7 @@ static void owners(void **state) {
     assert_memory_equal(err.message, expected, TS_ERROR_TEXT_BYTES - 16);
 }
 
-static void places_in_messages(void **state) {
+TEST(places_in_messages) {
     ts_error err = {0};
     ts_source text = {"p.tsim", "one\ntwo\n", 8};
     assert_false(ts_error_where(NULL));
@@ -133,7 +133,7 @@ static void places_in_messages(void **state) {
 }
 
 /* Lines of '0' to '9' repeated, so that an excerpt shows where it was cut. */
-static void long_lines(void **state) {
+TEST(long_lines) {
     char line[1000];
     for (size_t i = 0; i < sizeof line; i++) line[i] = (char)('0' + i % 10);
     static const struct {
@@ -159,7 +159,7 @@ static void long_lines(void **state) {
 }
 
 /* The same of a second line: what comes before it is no part of the excerpt. */
-static void long_lines_behind_others(void **state) {
+TEST(long_lines_behind_others) {
     enum { FIRST = 200, LENGTH = 500 };
     static const struct {
         size_t offset, start, end;
@@ -184,7 +184,7 @@ static void long_lines_behind_others(void **state) {
 }
 
 /* A line of two-byte characters is cut between them. */
-static void characters_are_not_cut(void **state) {
+TEST(characters_are_not_cut) {
     char text[600];
     for (size_t i = 0; i < sizeof text; i += 2) memcpy(text + i, "\xc3\xa9", 2);
     const ts_source line = {"x", text, sizeof text};
@@ -202,7 +202,7 @@ static void characters_are_not_cut(void **state) {
 }
 
 /* What the system refused is no answer to whether something can be: it is kept, whatever was said of it. */
-static void what_the_system_refused(void **state) {
+TEST(what_the_system_refused) {
     ts_error none = {0}, io = {0}, input = {0}, kept = {0};
     ts_error_set(&io, TS_ERROR_IO, "no memory");
     ts_error_set(&input, TS_ERROR_INPUT, "wrong");
@@ -216,7 +216,7 @@ static void what_the_system_refused(void **state) {
     assert_error(&input, TS_ERROR_INPUT, "error: wrong\n");
 }
 
-static void bytes_that_do_not_print(void **state) {
+TEST(bytes_that_do_not_print) {
     const char text[] = "a\x01\0b\x7f \xc3\xa9\xe2\x82\xac z";
     const ts_source bytes = {"x\n\x7f", text, sizeof text - 1};
     ts_error err = {0};
@@ -226,7 +226,7 @@ static void bytes_that_do_not_print(void **state) {
                  "x?\?:1:13: error: found '?[2J?\?'\na??b? \xc3\xa9\xe2\x82\xac z\n         ^\n");
 }
 
-static void long_messages(void **state) {
+TEST(long_messages) {
     char text[2000], name[600];
     memset(text, 'm', sizeof text);
     memset(name, 'n', sizeof name);
@@ -244,7 +244,7 @@ static void long_messages(void **state) {
 }
 
 /* A name that just fits is whole; one more byte, and it is cut. */
-static void names_that_just_fit(void **state) {
+TEST(names_that_just_fit) {
     char name[TS_ERROR_NAME_BYTES + 1];
     for (size_t length = TS_ERROR_NAME_BYTES - 1; length <= TS_ERROR_NAME_BYTES; length++) {
         memset(name, 'n', sizeof name);
@@ -257,33 +257,11 @@ static void names_that_just_fit(void **state) {
     }
 }
 
-static void format_into_little_room(void **state) {
+TEST(format_into_little_room) {
     ts_error err = {0};
     char out[8];
     ts_error_set(&err, TS_ERROR_INPUT, "four");
     assert_int_equal(ts_error_format(&err, out, sizeof out), strlen("error: four\n"));
     assert_string_equal(out, "error: ");
     assert_int_equal(ts_error_format(&err, NULL, 0), strlen("error: four\n"));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(places),
-        cmocka_unit_test(marks),
-        cmocka_unit_test(empty_text),
-        cmocka_unit_test(kinds_and_exit_codes),
-        cmocka_unit_test(first_error_is_kept),
-        cmocka_unit_test(hints),
-        cmocka_unit_test(owners),
-        cmocka_unit_test(places_in_messages),
-        cmocka_unit_test(long_lines),
-        cmocka_unit_test(long_lines_behind_others),
-        cmocka_unit_test(characters_are_not_cut),
-        cmocka_unit_test(what_the_system_refused),
-        cmocka_unit_test(bytes_that_do_not_print),
-        cmocka_unit_test(long_messages),
-        cmocka_unit_test(names_that_just_fit),
-        cmocka_unit_test(format_into_little_room),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -125,7 +125,7 @@ static char *pattern(size_t length) {
 static const size_t lengths[] = {0, 1, 65535, 65536, 65537, 300000};
 enum { LENGTHS = sizeof lengths / sizeof lengths[0] };
 
-static void write_then_read(void **state) {
+TEST_WITH(write_then_read, set_up, tear_down) {
     for (size_t i = 0; i < LENGTHS; i++) {
         char *bytes = pattern(lengths[i]);
         ts_error err = {0};
@@ -135,7 +135,7 @@ static void write_then_read(void **state) {
     }
 }
 
-static void many_small_writes_through_slow_calls(void **state) {
+TEST_WITH(many_small_writes_through_slow_calls, set_up, tear_down) {
     const size_t length = 200000;
     char *bytes = pattern(length);
     ts_error err = {0};
@@ -151,7 +151,7 @@ static void many_small_writes_through_slow_calls(void **state) {
     assert_content(bytes, length);
 }
 
-static void new_file_has_the_usual_mode(void **state) {
+TEST_WITH(new_file_has_the_usual_mode, set_up, tear_down) {
     ts_error err = {0};
     struct stat status;
     mode_t old = umask(027);
@@ -161,7 +161,7 @@ static void new_file_has_the_usual_mode(void **state) {
     assert_int_equal(status.st_mode & 0777, 0640);
 }
 
-static void read_limits(void **state) {
+TEST_WITH(read_limits, set_up, tear_down) {
     char *bytes;
     size_t length;
     ts_error err = {0};
@@ -174,7 +174,7 @@ static void read_limits(void **state) {
     assert_error(&err, TS_ERROR_IO, "error: cannot read '/dev/zero': it has more than 200000 bytes\n");
 }
 
-static void read_a_pipe(void **state) {
+TEST_WITH(read_a_pipe, set_up, tear_down) {
     int ends[2];
     char name[32], *bytes;
     size_t length;
@@ -188,7 +188,7 @@ static void read_a_pipe(void **state) {
     close(ends[0]);
 }
 
-static void read_errors(void **state) {
+TEST_WITH(read_errors, set_up, tear_down) {
     char *bytes;
     size_t length;
     ts_error err = {0};
@@ -206,7 +206,7 @@ static void read_errors(void **state) {
     assert_io_error(&err, "read", "Input/output error");
 }
 
-static void byte_order_marks(void **state) {
+TEST_WITH(byte_order_marks, set_up, tear_down) {
     static const struct {
         const char *file, *text;
     } rows[] = {
@@ -236,7 +236,7 @@ static void byte_order_marks(void **state) {
 }
 
 /* A part of a file, and what is not there. */
-static void read_parts(void **state) {
+TEST_WITH(read_parts, set_up, tear_down) {
     static const struct {
         uint64_t offset;
         size_t length;
@@ -261,7 +261,7 @@ static void read_parts(void **state) {
     }
 }
 
-static void read_parts_that_fail(void **state) {
+TEST_WITH(read_parts_that_fail, set_up, tear_down) {
     ts_error err = {0};
     char byte;
     put("123456789", 9);
@@ -275,7 +275,7 @@ static void read_parts_that_fail(void **state) {
     assert_io_error(&err, "open", "No such file or directory");
 }
 
-static void sizes(void **state) {
+TEST_WITH(sizes, set_up, tear_down) {
     ts_error err = {0};
     uint64_t bytes = 0;
     put("123456789", 9);
@@ -292,7 +292,7 @@ static void sizes(void **state) {
 }
 
 /* Whatever fails, the old file is as it was and nothing else is left. */
-static void read_piece_by_piece(void **state) {
+TEST_WITH(read_piece_by_piece, set_up, tear_down) {
     char *bytes = pattern(300000), *got = ts_arena_alloc(arena, 300000, 1);
     size_t length, at = 0;
     ts_error err = {0};
@@ -323,7 +323,7 @@ static void read_piece_by_piece(void **state) {
     assert_io_error(&err, "open", "No such file or directory");
 }
 
-static void write_errors(void **state) {
+TEST_WITH(write_errors, set_up, tear_down) {
     static const struct {
         int *call;
         int code;
@@ -349,7 +349,7 @@ static void write_errors(void **state) {
     }
 }
 
-static void writing_after_a_failure(void **state) {
+TEST_WITH(writing_after_a_failure, set_up, tear_down) {
     char *bytes = pattern(100000);
     ts_error err = {0};
     ts_file_writer *writer = ts_file_create(&err, arena, path);
@@ -365,7 +365,7 @@ static void writing_after_a_failure(void **state) {
     assert_int_equal(file_count(), 0);
 }
 
-static void abandoned(void **state) {
+TEST_WITH(abandoned, set_up, tear_down) {
     ts_error err = {0};
     put("old", 3);
     ts_file_writer *writer = ts_file_create(&err, arena, path);
@@ -376,7 +376,7 @@ static void abandoned(void **state) {
     assert_int_equal(file_count(), 1);
 }
 
-static void two_writers_of_one_path(void **state) {
+TEST_WITH(two_writers_of_one_path, set_up, tear_down) {
     ts_error err = {0};
     ts_file_writer *one = ts_file_create(&err, arena, path), *two = ts_file_create(&err, arena, path);
     assert_true(ts_file_write(&err, two, "two", 3));
@@ -388,7 +388,7 @@ static void two_writers_of_one_path(void **state) {
     assert_int_equal(file_count(), 1);
 }
 
-static void places_that_cannot_be_written(void **state) {
+TEST_WITH(places_that_cannot_be_written, set_up, tear_down) {
     ts_error err = {0};
     assert_null(ts_file_create(&err, arena, "/no-such-folder/x"));
     assert_error(&err, TS_ERROR_IO, "error: cannot create '/no-such-folder/x': No such file or directory\n");
@@ -402,7 +402,7 @@ static void places_that_cannot_be_written(void **state) {
     assert_error(&err, TS_ERROR_IO, "error: cannot create '': it has no name\n");
 }
 
-static void checks_leave_nothing(void **state) {
+TEST_WITH(checks_leave_nothing, set_up, tear_down) {
     ts_error err = {0};
     assert_true(ts_file_check(&err, arena, path) && ts_file_check(&err, arena, "-") &&
                 ts_file_check(&err, arena, "/dev/full"));
@@ -414,7 +414,7 @@ static void checks_leave_nothing(void **state) {
 }
 
 /* A device is written to, never replaced. Through links, so that a mistake here replaces only the link. */
-static void devices(void **state) {
+TEST_WITH(devices, set_up, tear_down) {
     ts_error err = {0};
     struct stat status;
     assert_int_equal(symlink("/dev/null", path), 0);
@@ -427,7 +427,7 @@ static void devices(void **state) {
     assert_io_error(&err, "write", "No space left on device");
 }
 
-static void standard_output(void **state) {
+TEST_WITH(standard_output, set_up, tear_down) {
     ts_error err = {0};
     int saved = dup(STDOUT_FILENO), file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     fflush(stdout);
@@ -459,7 +459,7 @@ static mode_t mode_of(const char *name) {
     return lstat(name, &status) == 0 ? status.st_mode : 0;
 }
 
-static void links_are_written_through(void **state) {
+TEST_WITH(links_are_written_through, set_up, tear_down) {
     ts_error err = {0};
     char *one = beside("one"), *two = beside("two"), *far = beside("far"), *sub = beside("sub");
     assert_int_equal(mkdir(sub, 0777), 0);
@@ -482,7 +482,7 @@ static void links_are_written_through(void **state) {
     assert_int_equal(file_count(), 1);
 }
 
-static void modes_are_kept(void **state) {
+TEST_WITH(modes_are_kept, set_up, tear_down) {
     static const mode_t modes[] = {0600, 0644, 0640, 0777, 0200};
     ts_error err = {0};
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
@@ -497,7 +497,7 @@ static void modes_are_kept(void **state) {
     assert_io_error(&err, "create", "Permission denied");
 }
 
-static void what_may_be_read_once(void **state) {
+TEST_WITH(what_may_be_read_once, set_up, tear_down) {
     char *fifo = beside("fifo");
     assert_int_equal(mkfifo(fifo, 0666), 0);
     put("x", 1);
@@ -506,7 +506,7 @@ static void what_may_be_read_once(void **state) {
     unlink(fifo);
 }
 
-static void one_file_by_two_names(void **state) {
+TEST_WITH(one_file_by_two_names, set_up, tear_down) {
     char *link = beside("link"), *hard = beside("hard"), *dotted = beside("./out"), *fifo = beside("fifo");
     char *other = beside("other");
     assert_int_equal(symlink("out", link) + mkfifo(fifo, 0666), 0);
@@ -528,7 +528,7 @@ static void one_file_by_two_names(void **state) {
     unlink(link), unlink(hard), unlink(fifo);
 }
 
-static void descriptors_by_name(void **state) {
+TEST_WITH(descriptors_by_name, set_up, tear_down) {
     char name[40];
     ts_error err = {0};
     int file = open(path, O_RDWR | O_CREAT, 0666), reads = open("/dev/null", O_RDONLY);
@@ -550,7 +550,7 @@ static void descriptors_by_name(void **state) {
 }
 
 /* The first of all descriptors is one, too. */
-static void descriptor_zero(void **state) {
+TEST_WITH(descriptor_zero, set_up, tear_down) {
     ts_error err = {0};
     int saved = dup(STDIN_FILENO), file = open(path, O_RDWR | O_CREAT, 0666);
     dup2(file, STDIN_FILENO);
@@ -564,7 +564,7 @@ static void descriptor_zero(void **state) {
 }
 
 /* Names without a folder are of the current one: of links, of what is not there yet, and where names are synced. */
-static void names_without_a_folder(void **state) {
+TEST_WITH(names_without_a_folder, set_up, tear_down) {
     ts_error err = {0};
     int here = open(".", O_RDONLY | O_DIRECTORY);
     assert_int_equal(chdir(folder) + symlink("out", "link"), 0);
@@ -577,7 +577,7 @@ static void names_without_a_folder(void **state) {
     assert_int_equal(fault.syncs, 2);
 }
 
-static void file_of_standard_output(void **state) {
+TEST_WITH(file_of_standard_output, set_up, tear_down) {
     ts_error err = {0};
     int saved = dup(STDOUT_FILENO), file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     fflush(stdout);
@@ -603,7 +603,7 @@ void ts_file_temporary(const char *temporary, ts_temporary_event event) {
     assert_memory_equal(temporary, path, strlen(path));
 }
 
-static void watched(void **state) {
+TEST_WITH(watched, set_up, tear_down) {
     ts_error err = {0};
     sigset_t blocked;
     told[0] = '\0';
@@ -619,46 +619,9 @@ static void watched(void **state) {
     assert_false(sigismember(&blocked, SIGINT));
 }
 
-static void file_systems_that_cannot_sync(void **state) {
+TEST_WITH(file_systems_that_cannot_sync, set_up, tear_down) {
     ts_error err = {0};
     fault.fsync = EINVAL;
     assert_true(ts_file_save(&err, arena, path, "x", 1));
     assert_content("x", 1);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(write_then_read),
-        TEST(many_small_writes_through_slow_calls),
-        TEST(new_file_has_the_usual_mode),
-        TEST(read_limits),
-        TEST(read_a_pipe),
-        TEST(read_errors),
-        TEST(byte_order_marks),
-        TEST(read_parts),
-        TEST(read_parts_that_fail),
-        TEST(sizes),
-        TEST(read_piece_by_piece),
-        TEST(write_errors),
-        TEST(writing_after_a_failure),
-        TEST(abandoned),
-        TEST(two_writers_of_one_path),
-        TEST(places_that_cannot_be_written),
-        TEST(checks_leave_nothing),
-        TEST(devices),
-        TEST(standard_output),
-        TEST(links_are_written_through),
-        TEST(modes_are_kept),
-        TEST(one_file_by_two_names),
-        TEST(what_may_be_read_once),
-        TEST(descriptors_by_name),
-        TEST(descriptor_zero),
-        TEST(names_without_a_folder),
-        TEST(file_of_standard_output),
-        TEST(watched),
-        TEST(file_systems_that_cannot_sync),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,9 +14,9 @@ static int stopped(void *context) {
     return c->answer;
 }
 
-static void nobody_stops_it(void **state) { assert_false(ts_interrupt_is_heard(NULL)); }
+TEST(nobody_stops_it) { assert_false(ts_interrupt_is_heard(NULL)); }
 
-static void the_answer_is_heard(void **state) {
+TEST(the_answer_is_heard) {
     static const int answers[] = {0, 1, -1};
     for (int i = 0; i < 3; i++) {
         caller c = {.answer = answers[i]};
@@ -27,7 +27,7 @@ static void the_answer_is_heard(void **state) {
 }
 
 /* What was asked a moment before is not asked again; what was asked a second before is. */
-static void it_is_asked_now_and_then(void **state) {
+TEST(it_is_asked_now_and_then) {
     caller c = {.answer = 1};
     double now = ts_host_seconds(CLOCK_MONOTONIC);
     ts_interrupt interrupt = {.stopped = stopped, .context = &c, .asked_at = now + 3600};
@@ -40,20 +40,10 @@ static void it_is_asked_now_and_then(void **state) {
 }
 
 /* However often it could be: 20 times a second. */
-static void it_is_not_asked_each_time(void **state) {
+TEST(it_is_not_asked_each_time) {
     caller c = {.answer = 0};
     ts_interrupt interrupt = {.stopped = stopped, .context = &c};
     double begun = ts_host_seconds(CLOCK_MONOTONIC);
     for (int i = 0; i < 1000; i++) assert_false(ts_interrupt_is_heard(&interrupt));
     assert_true(c.asked <= 1 + (ts_host_seconds(CLOCK_MONOTONIC) - begun) * 20);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nobody_stops_it),
-        cmocka_unit_test(the_answer_is_heard),
-        cmocka_unit_test(it_is_asked_now_and_then),
-        cmocka_unit_test(it_is_not_asked_each_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@ typedef struct {
 
 static const ts_member members[] = {TS_MEMBER(counts, a), TS_MEMBER(counts, more), {0, 0}};
 
-static void members_of_the_table_are_added(void **state) {
+TEST(members_of_the_table_are_added) {
     counts sum = {1, 2, {3, 4}}, part = {10, 20, {30, 40}};
     ts_members_add(&sum, &part, members, 1, 1);
     assert_memory_equal(&sum, (&(counts){11, 2, {33, 44}}), sizeof sum);
@@ -17,7 +17,7 @@ static void members_of_the_table_are_added(void **state) {
     assert_memory_equal(&sum, (&(counts){-9, 2, {-27, -36}}), sizeof sum);
 }
 
-static void parts_are_rounded_to_the_nearest(void **state) {
+TEST(parts_are_rounded_to_the_nearest) {
     static const struct {
         int64_t part, times, of, added;
     } rows[] = {{10, 1, 4, 3},   {9, 1, 4, 2}, {11, 1, 4, 3}, {-10, 1, 4, -3},
@@ -31,18 +31,9 @@ static void parts_are_rounded_to_the_nearest(void **state) {
     }
 }
 
-static void a_member_has_places(void **state) {
+TEST(a_member_has_places) {
     counts all = {1, 2, {3, 4}};
     assert_ptr_equal(ts_member_of(&all, &members[0], 0), &all.a);
     assert_ptr_equal(ts_member_of(&all, &members[1], 1), &all.more[1]);
     assert_int_equal(members[1].count, 2);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(members_of_the_table_are_added),
-        cmocka_unit_test(parts_are_rounded_to_the_nearest),
-        cmocka_unit_test(a_member_has_places),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "tests/support/temporary.h"
 
-static void sizes(void **state) {
+TEST(sizes) {
     static const struct {
         const char *text;
         int64_t bytes; /* 0: refused */
@@ -40,7 +40,7 @@ static void sizes(void **state) {
     }
 }
 
-static void checks(void **state) {
+TEST(checks) {
     static const ts_memory_part parts[] = {
         {"a", 1 << 20}, {"b", INT64_C(3) << 30}, {"c", 0}, {"d", 1 << 20}, {"e", 700}};
     static const struct {
@@ -67,7 +67,7 @@ static void checks(void **state) {
     assert_false(ts_memory_check(NULL, huge, 2, INT64_MAX - 1));
 }
 
-static void host(void **state) {
+TEST(host) {
     struct rlimit old, less;
     int64_t all = ts_memory_host();
     assert_true(all > 1 << 20 && all < INT64_MAX / 5 * 4);
@@ -89,7 +89,7 @@ static void put(const char *folder, const char *name, const char *text) {
 }
 
 /* A group's own limit and those of the groups around it; of v1 only where memory is a controller. */
-static void groups(void **state) {
+TEST(groups) {
     char folder[TEMPORARY_PATH], path[TEMPORARY_PATH + 64];
     static const char *const folders[] = {"/memory", "/memory/a", "/a", "/a/b"};
     static const struct {
@@ -125,14 +125,4 @@ static void groups(void **state) {
     }
     snprintf(path, sizeof path, "rm -r %s", folder);
     assert_int_equal(system(path), 0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes),
-        cmocka_unit_test(checks),
-        cmocka_unit_test(host),
-        cmocka_unit_test(groups),
-    };
-    return cmocka_run_group_tests_name("base/memory", tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 
 #include "base/number.h"
 
-static void checked_arithmetic(void **state) {
+TEST(checked_arithmetic) {
     int64_t out = 77;
     assert_true(ts_mul(INT64_C(1) << 31, INT64_C(1) << 31, &out));
     assert_int_equal(out, INT64_C(1) << 62);
@@ -18,7 +18,7 @@ static void checked_arithmetic(void **state) {
     assert_false(ts_add(INT64_MIN, -1, &out));
 }
 
-static void divisions(void **state) {
+TEST(divisions) {
     for (int64_t a = -40; a <= 40; a++)
         for (int64_t b = -12; b <= 12; b++) {
             if (b == 0) continue;
@@ -36,7 +36,7 @@ static void divisions(void **state) {
     assert_int_equal(ts_ceil_div(INT64_MAX, 2), INT64_C(1) << 62);
 }
 
-static void floor_sums(void **state) {
+TEST(floor_sums) {
     for (int64_t by = 1; by <= 12; by++)
         for (int64_t step = 0; step <= 26; step++)
             for (int64_t first = 0; first <= 26; first++)
@@ -46,7 +46,7 @@ static void floor_sums(void **state) {
     assert_int_equal(ts_floor_sum(1000003, 0, 999983, 1000003), INT64_C(1000002) * 999982 / 2);
 }
 
-static void gcd_and_lcm(void **state) {
+TEST(gcd_and_lcm) {
     static const struct {
         int64_t a, b, gcd;
     } rows[] = {{0, 0, 0},    {0, 5, 5},         {12, 18, 6},       {-12, 18, 6},
@@ -113,7 +113,7 @@ static uint32_t finite_codes(const expectation *e) {
     return count;
 }
 
-static void decoding(void **state) {
+TEST(decoding) {
     for (size_t i = 0; i < FORMATS; i++) {
         const expectation *e = &formats[i];
         uint32_t finite = finite_codes(e), sign = e->format.no_sign ? 0 : 1u << (e->bits - 1);
@@ -173,7 +173,7 @@ static void check_encoding(const expectation *e, float value, uint32_t finite) {
 }
 
 /* Every value of each format, every middle of two neighbours, and the f32 values around them. */
-static void encoding(void **state) {
+TEST(encoding) {
     for (size_t i = 0; i < FORMATS; i++) {
         const expectation *e = &formats[i];
         uint32_t finite = finite_codes(e);
@@ -191,7 +191,7 @@ static void encoding(void **state) {
 }
 
 /* All exponents of f32 with a spread of mantissas: far beyond and far below each format. */
-static void encoding_far_values(void **state) {
+TEST(encoding_far_values) {
     for (size_t i = 0; i < FORMATS; i++) {
         uint32_t finite = finite_codes(&formats[i]);
         for (uint32_t bits = 1; bits < 0x7f800000; bits += 0x1357b)
@@ -201,7 +201,7 @@ static void encoding_far_values(void **state) {
     }
 }
 
-static void encoding_specials(void **state) {
+TEST(encoding_specials) {
     for (size_t i = 0; i < FORMATS; i++) {
         const expectation *e = &formats[i];
         const ts_float_format *f = &e->format;
@@ -222,7 +222,7 @@ static void encoding_specials(void **state) {
 
 /* The two functions of their own agree with the table's rows; bf16 also by its own definition in doubles. */
 /* What number.h says of ties, zeros and the signs of NaN, value by value. */
-static void encoding_facts(void **state) {
+TEST(encoding_facts) {
     static const struct {
         const char *format;
         uint32_t f32;
@@ -297,7 +297,7 @@ static void encoding_facts(void **state) {
     }
 }
 
-static void bf16(void **state) {
+TEST(bf16) {
     static const uint32_t tails[] = {0, 1, 0x1000, 0x7fff, 0x8000, 0x8001, 0xffff};
     for (uint32_t high = 0; high < 0x10000; high++) {
         for (size_t t = 0; t < sizeof tails / sizeof tails[0]; t++) {
@@ -312,7 +312,7 @@ static void bf16(void **state) {
 }
 
 /* Against sorting by insertion, with few different values, so that many rows are equal in part. */
-static void sorted_rows(void **state) {
+TEST(sorted_rows) {
     enum { ROWS = 40, WIDTH = 3 };
     uint32_t seed = 1;
     for (int round = 0; round < 300; round++) {
@@ -340,7 +340,7 @@ static void sorted_rows(void **state) {
 }
 
 /* Every second of these numbers, the largest first. */
-static void largest_first(void **state) {
+TEST(largest_first) {
     static const int64_t values[] = {3, 9, 7, 9, INT64_MIN, 9, 7, 9, 0, 9};
     static const int order[] = {1, 3, 0, 4, 2, -1}; /* of 3, 7, INT64_MIN, 7, 0 */
     for (int i = 0; i < 6; i++)
@@ -349,7 +349,7 @@ static void largest_first(void **state) {
     assert_int_equal(ts_next_largest(values, 2 * sizeof *values, 0, -1), -1);
 }
 
-static void logarithms(void **state) {
+TEST(logarithms) {
     static const struct {
         int64_t n;
         int down, up;
@@ -359,23 +359,4 @@ static void logarithms(void **state) {
         assert_int_equal(ts_log2_up(rows[i].n), rows[i].up);
     }
     assert_int_equal(ts_log2_up(0), 0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(logarithms),
-        cmocka_unit_test(checked_arithmetic),
-        cmocka_unit_test(divisions),
-        cmocka_unit_test(floor_sums),
-        cmocka_unit_test(gcd_and_lcm),
-        cmocka_unit_test(decoding),
-        cmocka_unit_test(encoding),
-        cmocka_unit_test(encoding_far_values),
-        cmocka_unit_test(encoding_specials),
-        cmocka_unit_test(encoding_facts),
-        cmocka_unit_test(bf16),
-        cmocka_unit_test(sorted_rows),
-        cmocka_unit_test(largest_first),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@ static ts_ratio of(const double *values, const double *weights, int count) {
 }
 
 /* Squared errors 8, so a variance of the sum of 12 where the sum is 12. */
-static void means(void **state) {
+TEST(means) {
     ts_ratio ratio = of((double[]){2, 4, 6}, (double[]){1, 1, 1}, 3);
     assert_int_equal(ratio.count, 3);
     assert_true(ts_ratio_get(&ratio) == 4);
@@ -21,7 +21,7 @@ static void means(void **state) {
 }
 
 /* 7/3: errors of 4/3 each. */
-static void weights_count(void **state) {
+TEST(weights_count) {
     ts_ratio ratio = of((double[]){1, 6}, (double[]){1, 2}, 2);
     assert_true(ts_ratio_get(&ratio) == 7.0 / 3);
     assert_true(ts_ratio_is_known(&ratio, 2.6, 1));
@@ -31,7 +31,7 @@ static void weights_count(void **state) {
 }
 
 /* A slope of 2.1 over four samples about 5.25, with errors of 2.7 (squared) left. */
-static void slopes(void **state) {
+TEST(slopes) {
     ts_ratio ratio = of((double[]){2, 5, 5, 9}, (double[]){1, 1, 1, 1}, 4);
     assert_true(ts_ratio_drifts(&ratio, 0.84, 4));
     assert_false(ts_ratio_drifts(&ratio, 0.83, 4));
@@ -42,13 +42,4 @@ static void slopes(void **state) {
     assert_true(ts_ratio_drifts(&ratio, 0.84, 4));
     ratio = of((double[]){2, 6, 10, 14}, (double[]){1, 3, 5, 7}, 4); /* the weights grow, not the ratio */
     assert_false(ts_ratio_drifts(&ratio, 100, 1));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(means),
-        cmocka_unit_test(weights_count),
-        cmocka_unit_test(slopes),
-    };
-    return cmocka_run_group_tests_name("base/ratio", tests, NULL, NULL);
 }

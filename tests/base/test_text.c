@@ -7,7 +7,7 @@
 #include "base/json_quote.h"
 #include "base/text.h"
 
-static void buffer(void **state) {
+TEST(buffer) {
     ts_arena *arena = ts_arena_new();
     ts_text text = ts_text_begin(arena);
     assert_string_equal(text.bytes, "");
@@ -30,7 +30,7 @@ static void buffer(void **state) {
 }
 
 /* Every length around a power of two, where the room is just enough or just not. */
-static void buffer_edges(void **state) {
+TEST(buffer_edges) {
     ts_arena *arena = ts_arena_new();
     for (int length = 60; length < 70; length++) {
         ts_text text = ts_text_begin(arena);
@@ -42,7 +42,7 @@ static void buffer_edges(void **state) {
     ts_arena_free(arena);
 }
 
-static void nearest(void **state) {
+TEST(nearest) {
     static const char *const names[] = {"layout", "convert",  "run",       "dma",
                                         "choose", "vadd.f32", "vadd.bf16", ""};
     static const struct {
@@ -76,7 +76,7 @@ static void nearest(void **state) {
     }
 }
 
-static void nearest_edges(void **state) {
+TEST(nearest_edges) {
     char longest[65] = "", longer[66] = "";
     memset(longest, 'a', 64);
     memset(longer, 'a', 65);
@@ -87,7 +87,7 @@ static void nearest_edges(void **state) {
 }
 
 /* Equally near: what begins most alike, then the first. */
-static void nearest_of_equals(void **state) {
+TEST(nearest_of_equals) {
     static const char *const names[] = {"tpu-v2", "tpu-v4", "tpu-v5e", "tpu-v5p", "tpu-v3"};
     assert_string_equal(ts_text_nearest("tpu-v5", names, 4, sizeof names[0]), "tpu-v5e");
     assert_string_equal(ts_text_nearest("tpu-v9", names, 4, sizeof names[0]), "tpu-v2");
@@ -97,7 +97,7 @@ static void nearest_of_equals(void **state) {
     assert_string_equal(ts_text_nearest("tpu_v4", names, 4, sizeof names[0]), "tpu-v4");
 }
 
-static void nearest_in_a_table(void **state) {
+TEST(nearest_in_a_table) {
     static const struct {
         int key;
         const char *name;
@@ -109,7 +109,7 @@ static void nearest_in_a_table(void **state) {
 
 static ts_source text_source(const char *text) { return (ts_source){"layout", text, strlen(text)}; }
 
-static void cursor(void **state) {
+TEST(cursor) {
     const ts_source source = text_source("  f32_x [ -12,\t7]\r\n T(2) end");
     ts_cursor at = {&source, 0, 0};
     const char *name;
@@ -143,7 +143,7 @@ static void cursor(void **state) {
 }
 
 /* The text need not end in NUL, and a high byte is no end. */
-static void cursor_stays_inside(void **state) {
+TEST(cursor_stays_inside) {
     ts_arena *arena = ts_arena_new();
     const ts_source source = {"x", memcpy(ts_arena_alloc(arena, 2, 1), "12", 2), 2};
     ts_cursor at = {&source, 0, 0};
@@ -158,7 +158,7 @@ static void cursor_stays_inside(void **state) {
     assert_int_equal(ts_cursor_peek(&at), 0xff);
 }
 
-static void cursor_expectations(void **state) {
+TEST(cursor_expectations) {
     static const struct {
         const char *text, *error;
     } rows[] = {
@@ -183,7 +183,7 @@ static void cursor_expectations(void **state) {
     }
 }
 
-static void integers(void **state) {
+TEST(integers) {
     static const struct {
         const char *text;
         int64_t value;
@@ -217,7 +217,7 @@ static void integers(void **state) {
     }
 }
 
-static void command_line_integers(void **state) {
+TEST(command_line_integers) {
     static const struct {
         const char *text;
         int64_t value;
@@ -242,7 +242,7 @@ static void command_line_integers(void **state) {
     }
 }
 
-static void grouped_digits(void **state) {
+TEST(grouped_digits) {
     static const struct {
         int64_t value;
         const char *text;
@@ -266,7 +266,7 @@ static void grouped_digits(void **state) {
     ts_arena_free(arena);
 }
 
-static void counts_with_their_nouns(void **state) {
+TEST(counts_with_their_nouns) {
     static const struct {
         int64_t count;
         const char *noun, *text;
@@ -289,7 +289,7 @@ static void counts_with_their_nouns(void **state) {
     ts_arena_free(arena);
 }
 
-static void formatted(void **state) {
+TEST(formatted) {
     ts_arena *arena = ts_arena_new();
     assert_string_equal(ts_text_format(arena, "%s=%d", "a", 5), "a=5");
     assert_int_equal(strlen(ts_text_format(arena, "%200d%s", 5, "b")),
@@ -297,7 +297,7 @@ static void formatted(void **state) {
     ts_arena_free(arena);
 }
 
-static void wrapped_lines(void **state) {
+TEST(wrapped_lines) {
     ts_arena *arena = ts_arena_new();
     static const char *const rows[][2] = {
         {"", ""},
@@ -319,7 +319,7 @@ static void wrapped_lines(void **state) {
     ts_arena_free(arena);
 }
 
-static void choices(void **state) {
+TEST(choices) {
     static const char *const words[] = {"a", "bc", "d", "e"};
     static const char *const expected[] = {"", "a", "a or bc", "a, bc or d", "a, bc, d or e"};
     ts_arena *arena = ts_arena_new();
@@ -331,7 +331,7 @@ static void choices(void **state) {
     ts_arena_free(arena);
 }
 
-static void utf8(void **state) {
+TEST(utf8) {
     static const struct {
         const char *bytes;
         size_t length;
@@ -382,7 +382,7 @@ static void utf8(void **state) {
     ts_arena_free(arena);
 }
 
-static void cut(void **state) {
+TEST(cut) {
     static const struct {
         const char *text;
         int characters, most;
@@ -405,7 +405,7 @@ static void cut(void **state) {
 }
 
 /* Names without control bytes are themselves, others a copy. */
-static void names_in_one_line(void **state) {
+TEST(names_in_one_line) {
     static const char kept[] = "a ~\xc3\xa4\x80.tsim", broken[] = "\x1f a\nb\x7f\xc3\xa4\x01";
     ts_arena *arena = ts_arena_new();
     assert_ptr_equal(ts_text_one_line(arena, kept), kept);
@@ -415,7 +415,7 @@ static void names_in_one_line(void **state) {
 }
 
 /* Behind so many bytes of the line. */
-static void ended_lines(void **state) {
+TEST(ended_lines) {
     static const char words[] = "aaaaaaaaa bbbbbbbbb ccccccccc";
     static const struct {
         int used;
@@ -439,7 +439,7 @@ static void ended_lines(void **state) {
     ts_arena_free(arena);
 }
 
-static void escaped(void **state) {
+TEST(escaped) {
     ts_arena *arena = ts_arena_new();
     ts_text text = ts_text_begin(arena);
     ts_text_add_escaped(&text, "<a b=\"c\"> & \xc3\xa4\xff\x01\x1f\t\n\r \x7f");
@@ -447,7 +447,7 @@ static void escaped(void **state) {
     ts_arena_free(arena);
 }
 
-static void json_quotes(void **state) {
+TEST(json_quotes) {
     static const struct {
         const char *text, *quoted;
     } rows[] = {
@@ -464,32 +464,4 @@ static void json_quotes(void **state) {
         assert_string_equal(text.bytes, rows[i].quoted);
     }
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(buffer),
-        cmocka_unit_test(buffer_edges),
-        cmocka_unit_test(nearest),
-        cmocka_unit_test(nearest_edges),
-        cmocka_unit_test(nearest_of_equals),
-        cmocka_unit_test(nearest_in_a_table),
-        cmocka_unit_test(cursor),
-        cmocka_unit_test(cursor_stays_inside),
-        cmocka_unit_test(cursor_expectations),
-        cmocka_unit_test(integers),
-        cmocka_unit_test(command_line_integers),
-        cmocka_unit_test(grouped_digits),
-        cmocka_unit_test(counts_with_their_nouns),
-        cmocka_unit_test(formatted),
-        cmocka_unit_test(wrapped_lines),
-        cmocka_unit_test(utf8),
-        cmocka_unit_test(cut),
-        cmocka_unit_test(names_in_one_line),
-        cmocka_unit_test(ended_lines),
-        cmocka_unit_test(choices),
-        cmocka_unit_test(escaped),
-        cmocka_unit_test(json_quotes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

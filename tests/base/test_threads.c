@@ -51,7 +51,7 @@ static void note(void *self, int64_t done, int64_t of) {
     p->of = of;
 }
 
-static void each_is_done_once(void **state) {
+TEST(each_is_done_once) {
     const int threads[] = {0, 1, 2, 7, TS_THREADS_MOST, 1000};
     for (size_t i = 0; i < sizeof threads / sizeof threads[0]; i++) {
         work w = {.failing = {-1, -1, -1}, .lock = PTHREAD_MUTEX_INITIALIZER};
@@ -63,14 +63,14 @@ static void each_is_done_once(void **state) {
     }
 }
 
-static void nothing_is_no_item(void **state) {
+TEST(nothing_is_no_item) {
     work w = {.failing = {-1, -1, -1}, .lock = PTHREAD_MUTEX_INITIALIZER};
     assert_true(ts_threads_each(NULL, &(ts_threads_list){4, 0, do_item, &w, NULL, NULL}));
     assert_int_equal(w.done, 0);
 }
 
 /* Also where one behind it failed before. */
-static void the_error_is_that_of_the_first(void **state) {
+TEST(the_error_is_that_of_the_first) {
     for (int threads = 1; threads <= 4; threads++) {
         work w = {.failing = {0, 1, 40}, .lock = PTHREAD_MUTEX_INITIALIZER, .waits = threads > 1};
         ts_error err = {0};
@@ -82,7 +82,7 @@ static void the_error_is_that_of_the_first(void **state) {
 }
 
 /* Those before it are done whatever fails. */
-static void what_is_before_an_error_is_done(void **state) {
+TEST(what_is_before_an_error_is_done) {
     for (int threads = 1; threads <= 4; threads++) {
         work w = {.failing = {40, 41, 300}, .lock = PTHREAD_MUTEX_INITIALIZER};
         ts_error err = {0};
@@ -107,7 +107,7 @@ static void note_share(const void *context, int share, int threads) {
     pthread_mutex_unlock(&s->lock);
 }
 
-static void each_share_has_a_thread(void **state) {
+TEST(each_share_has_a_thread) {
     const int asked[] = {-1, 0, 1, 2, 5, TS_THREADS_MOST, TS_THREADS_MOST + 1};
     const int made[] = {1, 1, 1, 2, 5, TS_THREADS_MOST, TS_THREADS_MOST};
     for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
@@ -118,16 +118,4 @@ static void each_share_has_a_thread(void **state) {
     }
 }
 
-static void a_host_has_threads(void **state) { assert_in_range(ts_threads_of_host(), 1, TS_THREADS_USUAL); }
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_is_done_once),
-        cmocka_unit_test(nothing_is_no_item),
-        cmocka_unit_test(the_error_is_that_of_the_first),
-        cmocka_unit_test(what_is_before_an_error_is_done),
-        cmocka_unit_test(each_share_has_a_thread),
-        cmocka_unit_test(a_host_has_threads),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST(a_host_has_threads) { assert_in_range(ts_threads_of_host(), 1, TS_THREADS_USUAL); }

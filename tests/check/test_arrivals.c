@@ -93,7 +93,7 @@ static void take(world *w, int semaphore, int64_t count, int64_t cycle) {
     ts_arrivals_wait(w->arrivals, &wait, semaphore, count, cycle);
 }
 
-static void what_came_is_waited_for(void **state) {
+TEST(what_came_is_waited_for) {
     world *w = open_world();
     assert_int_equal(come(w, 64, 64, 1, 30, 0), 0);
     assert_int_equal(accessed(w, 0, 64, true, 70), 0);
@@ -121,7 +121,7 @@ static void what_came_is_waited_for(void **state) {
     close_world(w);
 }
 
-static void what_came_first_is_taken_first(void **state) {
+TEST(what_came_first_is_taken_first) {
     world *w = open_world();
     for (int i = 0; i < 4; i++) assert_int_equal(come(w, 64 * i, 64, i < 2 ? 64 : 1, 10 + i, 0), 0);
     take(w, 0, 63, 20);
@@ -137,7 +137,7 @@ static void what_came_first_is_taken_first(void **state) {
     close_world(w);
 }
 
-static void two_that_come_to_one_place(void **state) {
+TEST(two_that_come_to_one_place) {
     world *w = open_world();
     assert_int_equal(come(w, 0, 64, 1, 10, 0), 0);
     assert_int_equal(come(w, 64, 64, 1, 11, 0), 0);
@@ -148,7 +148,7 @@ static void two_that_come_to_one_place(void **state) {
 }
 
 /* A write is in order when its sender knew of the last use. */
-static void uses_of_which_the_sender_knew(void **state) {
+TEST(uses_of_which_the_sender_knew) {
     for (int64_t known = 48; known < 54; known++) {
         world *w = open_world();
         assert_int_equal(accessed(w, 0, 64, false, 51), 0);
@@ -170,7 +170,7 @@ static void uses_of_which_the_sender_knew(void **state) {
 }
 
 /* Of several uses the latest is told of. */
-static void the_latest_use(void **state) {
+TEST(the_latest_use) {
     world *w = open_world();
     accessed(w, 0, 4, false, 50);
     accessed(w, 32, 4, true, 55);
@@ -193,7 +193,7 @@ static ts_in_flight own_transfer(world *w, int which, int64_t at, int64_t cycle)
 }
 
 /* What lies beside a use is not used: not behind what was waited for, nor behind what a transfer reads. */
-static void neighbours_of_a_use(void **state) {
+TEST(neighbours_of_a_use) {
     world *w = open_world();
     assert_int_equal(come(w, 64, 64, 1, 30, 0), 0);
     take(w, 0, 1, 40);
@@ -209,7 +209,7 @@ static void neighbours_of_a_use(void **state) {
     close_world(w);
 }
 
-static void transfers_of_the_device_itself(void **state) {
+TEST(transfers_of_the_device_itself) {
     world *w = open_world();
     assert_int_equal(come(w, 64, 64, 1, 30, 0), 0);
     for (int which = 1; which < 3; which++)
@@ -244,7 +244,7 @@ static void transfers_of_the_device_itself(void **state) {
     close_world(w);
 }
 
-static void what_a_device_knows(void **state) {
+TEST(what_a_device_knows) {
     world *w = open_world();
     const int64_t *known = ts_arrivals_known(w->arrivals, 7);
     assert_true(known[0] == -1 && known[OWN] == 7 && known[2] == -1);
@@ -268,7 +268,7 @@ static void what_a_device_knows(void **state) {
     close_world(w);
 }
 
-static void cores_that_meet(void **state) {
+TEST(cores_that_meet) {
     world *w = open_world(), *other = open_world();
     const int64_t known[DEVICES] = {5, 6, 3};
     ts_arrivals_come(other->arrivals, &(ts_arrival){.semaphore = 3, .by = 1, .known = known});
@@ -291,7 +291,7 @@ static void signal_by(world *w, int64_t by) {
     ts_arrivals_come(w->arrivals, &(ts_arrival){.semaphore = 0, .by = by, .known = all});
 }
 
-static void signals_between_writes(void **state) {
+TEST(signals_between_writes) {
     world *w = open_world();
     signal_by(w, 2);
     assert_int_equal(come(w, 0, 64, 1, 30, 0), 0);
@@ -318,7 +318,7 @@ static int64_t told(world *w, int64_t by, int64_t known) {
     return ts_arrivals_known(w->arrivals, 0)[0];
 }
 
-static void a_semaphore_that_is_read(void **state) {
+TEST(a_semaphore_that_is_read) {
     world *w = open_world();
     const int64_t *known = ts_arrivals_known(w->arrivals, 0);
     ts_arrivals_look(w->arrivals, 1);
@@ -344,29 +344,11 @@ static void a_semaphore_that_is_read(void **state) {
     close_world(w);
 }
 
-static void without_a_sanitizer(void **state) {
+TEST(without_a_sanitizer) {
     ts_arrivals_free(NULL);
     ts_arrivals_access(NULL, NULL);
     ts_arrivals_start(NULL, NULL);
     ts_arrivals_done(NULL, NULL);
     ts_arrivals_come(NULL, NULL);
     ts_arrivals_wait(NULL, NULL, 0, 1, 0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_came_is_waited_for),
-        cmocka_unit_test(what_came_first_is_taken_first),
-        cmocka_unit_test(two_that_come_to_one_place),
-        cmocka_unit_test(uses_of_which_the_sender_knew),
-        cmocka_unit_test(the_latest_use),
-        cmocka_unit_test(neighbours_of_a_use),
-        cmocka_unit_test(transfers_of_the_device_itself),
-        cmocka_unit_test(what_a_device_knows),
-        cmocka_unit_test(cores_that_meet),
-        cmocka_unit_test(signals_between_writes),
-        cmocka_unit_test(a_semaphore_that_is_read),
-        cmocka_unit_test(without_a_sanitizer),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

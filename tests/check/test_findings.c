@@ -5,7 +5,7 @@
 
 static const ts_source source = {"a.tsim", "", 0}, other_source = {"b.tsim", "", 0};
 
-static void equal_places_are_one_finding(void **state) {
+TEST(equal_places_are_one_finding) {
     ts_findings *f = test_calloc(1, sizeof *f);
     ts_location a = {&source, 3, 5}, b = {&source, 4, 5}, c = {&source, 3, 6}, d = {&other_source, 3, 5},
                 none = {0};
@@ -33,7 +33,7 @@ static void equal_places_are_one_finding(void **state) {
     test_free(f);
 }
 
-static void the_list_has_an_end(void **state) {
+TEST(the_list_has_an_end) {
     ts_findings *f = test_calloc(1, sizeof *f);
     for (int i = 0; i < TS_FINDINGS_MOST; i++)
         assert_non_null(
@@ -48,7 +48,7 @@ static void the_list_has_an_end(void **state) {
     test_free(f);
 }
 
-static void some_kinds_only_warn(void **state) {
+TEST(some_kinds_only_warn) {
     ts_findings *f = test_calloc(1, sizeof *f);
     ts_location at = {&source, 1, 1};
     ts_findings_add(f, TS_FINDING_CONTROL, at, at, 0);
@@ -68,7 +68,7 @@ static void some_kinds_only_warn(void **state) {
     test_free(f);
 }
 
-static void places(void **state) {
+TEST(places) {
     ts_instruction instruction = {.source = &source, .line = 8, .column = 9};
     ts_transfer transfer = {.source_text = &source, .line = 10, .column = 11};
     ts_location place = ts_location_of(&instruction), dma = ts_location_of_transfer(&transfer);
@@ -80,14 +80,4 @@ static void places(void **state) {
     instruction.source = transfer.source_text = NULL; /* made by code: a line means nothing */
     assert_int_equal(ts_location_of(&instruction).line, 0);
     assert_int_equal(ts_location_of_transfer(&transfer).line, 0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_places_are_one_finding),
-        cmocka_unit_test(the_list_has_an_end),
-        cmocka_unit_test(some_kinds_only_warn),
-        cmocka_unit_test(places),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

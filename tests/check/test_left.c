@@ -39,7 +39,7 @@ static void send(ts_semaphore_account *account, char event) {
     if (event == 'w') ts_left_change(account, &wait, -1);
 }
 
-static void a_semaphore_that_is_not_0(void **state) {
+TEST(a_semaphore_that_is_not_0) {
     static const char *const names[] = {"a"};
     const ts_code code = {.semaphore_count = 1, .semaphore_names = names};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -61,7 +61,7 @@ static void a_semaphore_that_is_not_0(void **state) {
 }
 
 /* A program without a text: each semaphore is told all the same; and the core is named. */
-static void many_semaphores_without_lines(void **state) {
+TEST(many_semaphores_without_lines) {
     static const char *const names[] = {"a", "b", "c"};
     const ts_code code = {.semaphore_count = 3, .semaphore_names = names};
     const int64_t values[] = {2, 0, 5};
@@ -78,7 +78,7 @@ static void many_semaphores_without_lines(void **state) {
     test_free(f);
 }
 
-static void a_transfer_under_way(void **state) {
+TEST(a_transfer_under_way) {
     ts_findings *f = test_calloc(1, sizeof *f);
     ts_left_transfer(f, &transfers[1], -1, 40, 50);
     ts_left_transfer(f, &transfers[0], 1, 40, 50);
@@ -91,13 +91,4 @@ static void a_transfer_under_way(void **state) {
     assert_string_equal(f->list[1].text,
                         "the program of core 1 ended at cycle 40, when this DMA was under way");
     test_free(f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_semaphore_that_is_not_0),
-        cmocka_unit_test(many_semaphores_without_lines),
-        cmocka_unit_test(a_transfer_under_way),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,7 +90,7 @@ static const struct {
     {"vmov v3 0\nmall m2\nvst [0] v3 ?m2", NULL, 0, 1},
 };
 
-static void registers_that_nothing_has_written(void **state) {
+TEST(registers_that_nothing_has_written) {
     for (size_t i = 0; i < sizeof fresh / sizeof fresh[0]; i++) {
         world w;
         open_world(&w, fresh[i].text, NULL);
@@ -160,7 +160,7 @@ static const struct {
     {"nop\nsadd s1 s4 s5\nvld v1 [0+s1]", INT32_MAX, 1, 2, "vld"},
 };
 
-static void numbers_over_32_bits(void **state) {
+TEST(numbers_over_32_bits) {
     for (size_t i = 0; i < sizeof wraps / sizeof wraps[0]; i++) {
         world w;
         open_world(&w, wraps[i].text, NULL);
@@ -186,7 +186,7 @@ static void numbers_over_32_bits(void **state) {
     }
 }
 
-static void the_first_register_too(void **state) {
+TEST(the_first_register_too) {
     world w;
     open_world(&w, "sadd s0 s4 s5\nvst [0+s0] v1", NULL);
     w.sregs[4] = INT32_MAX;
@@ -199,7 +199,7 @@ static void the_first_register_too(void **state) {
 }
 
 /* Of what is unknown nobody says that it did not fit; of what it is added to, all the same. */
-static void unknown_numbers_are_not_judged(void **state) {
+TEST(unknown_numbers_are_not_judged) {
     world w, first;
     open_world(&first, "v2s s4 v1", NULL);
     ts_unknown *unknown = ts_unknown_new(first.arena, &first.code, SREGS, 64);
@@ -219,14 +219,4 @@ static void unknown_numbers_are_not_judged(void **state) {
     assert_int_equal(wrapped, 1);
     ts_arena_free(w.arena);
     ts_arena_free(first.arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(registers_that_nothing_has_written),
-        cmocka_unit_test(numbers_over_32_bits),
-        cmocka_unit_test(the_first_register_too),
-        cmocka_unit_test(unknown_numbers_are_not_judged),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,7 +69,7 @@ static int64_t byte_of(int64_t row, int64_t column) { return (row / 8 * 1024 + r
 
 /* ---- Inputs ---- */
 
-static void transfers_into_an_input(void **state) {
+TEST(transfers_into_an_input) {
     world *w = open_world();
     ts_in_flight good = in_flight(w, 0, 0), bad = in_flight(w, 1, 0);
     ts_outputs_start(&w->all, &good);
@@ -83,7 +83,7 @@ static void transfers_into_an_input(void **state) {
     close_world(w);
 }
 
-static void stores_into_an_input(void **state) {
+TEST(stores_into_an_input) {
     static const ts_instruction sst = {.opcode = TS_OP_sst, .source = &source, .line = 9, .column = 1};
     static const struct {
         ts_space_kind space;
@@ -125,7 +125,7 @@ static const struct {
     {"s32[1,2,1,2]{3,2,1,0}", "n[0,0,0,1] was never written"},
 };
 
-static void the_index_of_what_was_not_written(void **state) {
+TEST(the_index_of_what_was_not_written) {
     for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
         world *w = open_world();
         ts_space *smem = w->spaces[TS_SPACE_SMEM];
@@ -154,7 +154,7 @@ static const struct {
     {15, 127, 0, NULL}, /* padding */
 };
 
-static void undefined_values_that_are_sent(void **state) {
+TEST(undefined_values_that_are_sent) {
     for (size_t i = 0; i < sizeof undefined / sizeof undefined[0]; i++) {
         world *w = open_world();
         ts_in_flight t = in_flight(w, 0, undefined[i].from_row);
@@ -178,7 +178,7 @@ static void undefined_values_that_are_sent(void **state) {
 }
 
 /* A scalar has no index, and a vector one number. */
-static void undefined_values_of_few_dims(void **state) {
+TEST(undefined_values_of_few_dims) {
     static const struct {
         const char *shape;
         int64_t size, word;
@@ -231,7 +231,7 @@ static ts_poison *stored(world *w, const ts_instruction *origin) {
     return poison;
 }
 
-static void the_store_that_left_it(void **state) {
+TEST(the_store_that_left_it) {
     static const ts_instruction vadd = {.opcode = TS_OP_vadd_f32, .mask = -1, .source = &source, .line = 7};
     static const struct {
         int64_t row;
@@ -262,7 +262,7 @@ static void the_store_that_left_it(void **state) {
     }
 }
 
-static void elements_that_were_never_written(void **state) {
+TEST(elements_that_were_never_written) {
     world *w = open_world();
     ts_space *hbm = w->spaces[TS_SPACE_HBM], *smem = w->spaces[TS_SPACE_SMEM];
     ts_location where = {&source, 2, 1};
@@ -287,17 +287,4 @@ static void elements_that_were_never_written(void **state) {
         ts_outputs_find_unwritten(&err, &w->all, Y, small, where, CYCLE)); /* it does not lie there */
     assert_int_equal(err.kind, TS_ERROR_INPUT);
     close_world(w);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(transfers_into_an_input),
-        cmocka_unit_test(stores_into_an_input),
-        cmocka_unit_test(undefined_values_that_are_sent),
-        cmocka_unit_test(undefined_values_of_few_dims),
-        cmocka_unit_test(the_store_that_left_it),
-        cmocka_unit_test(elements_that_were_never_written),
-        cmocka_unit_test(the_index_of_what_was_not_written),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -153,7 +153,7 @@ static void undefine(world *w, int word, uint32_t bits) {
 
 /* ---- VMEM ---- */
 
-static void loads(void **state) {
+TEST(loads) {
     world *w = open_world();
     undefine(w, 5, 0x18);
     undefine(w, 1023, 0x80000000);
@@ -176,7 +176,7 @@ static void loads(void **state) {
     close_world(w);
 }
 
-static void loads_under_a_mask(void **state) {
+TEST(loads_under_a_mask) {
     world *w = open_world();
     undefine(w, 5, 0x18);
     undefine(w, 6, 1);
@@ -189,7 +189,7 @@ static void loads_under_a_mask(void **state) {
     close_world(w);
 }
 
-static void stores(void **state) {
+TEST(stores) {
     world *w = open_world();
     undefine(w, 5, 0x18);
     undefine(w, 130, 1);
@@ -208,7 +208,7 @@ static void stores(void **state) {
     close_world(w);
 }
 
-static void stores_under_a_mask(void **state) {
+TEST(stores_under_a_mask) {
     world *w = open_world();
     undefine(w, 5, 0x18);
     undefine(w, 300, 3);
@@ -231,7 +231,7 @@ static world *with_undefined(void) {
     return w;
 }
 
-static void an_undefined_mask(void **state) {
+TEST(an_undefined_mask) {
     world *w = with_undefined();
     EXPECT_M(w, 1, "5:ffffffff");
     EXPECT_M(w, 0, "");
@@ -247,7 +247,7 @@ static void an_undefined_mask(void **state) {
 
 /* ---- Vregs ---- */
 
-static void results(void **state) {
+TEST(results) {
     world *w = with_undefined();
     run(w, "vadd.i32 v2 v0 v1");
     EXPECT_V(w, 2, "5:ffffffff");
@@ -265,7 +265,7 @@ static void results(void **state) {
     close_world(w);
 }
 
-static void results_under_a_mask(void **state) {
+TEST(results_under_a_mask) {
     world *w = with_undefined();
     w->vmasks[5] = 0x0f;
     run(w, "vneg.f32 v2 v1 ?m0");
@@ -282,7 +282,7 @@ static void results_under_a_mask(void **state) {
     close_world(w);
 }
 
-static void the_first_undefined_source_is_the_cause(void **state) {
+TEST(the_first_undefined_source_is_the_cause) {
     world *w = open_world();
     undefine(w, 5, 1);
     undefine(w, 1030, 1);
@@ -299,7 +299,7 @@ static void shift_left(uint32_t *d, const uint32_t *a, const uint32_t *b, const 
 }
 
 /* The function of the instruction is given its scalar, 0 where it has none. */
-static void moves(void **state) {
+TEST(moves) {
     world *w = with_undefined();
     const uint32_t number = 4;
     ts_poison_operands operands = {.instruction = &w->lines[0],
@@ -319,7 +319,7 @@ static void moves(void **state) {
 
 /* ---- Scalars ---- */
 
-static void scalars(void **state) {
+TEST(scalars) {
     world *w = with_undefined();
     undefine(w, 1024, 2);
     run(w, "vld v2 [1024]\nv2s s1 v1\nv2s s2 v2");
@@ -341,7 +341,7 @@ static void scalars(void **state) {
     close_world(w);
 }
 
-static void words_of_smem(void **state) {
+TEST(words_of_smem) {
     world *w = open_world();
     ts_space_mark_poison(w->smem, 3 * 32 + 31, 1);
     run(w, "sld s1 [3]\nsld s2 [2]\nsld s3 [4]");
@@ -356,7 +356,7 @@ static void words_of_smem(void **state) {
     close_world(w);
 }
 
-static void what_steers_is_told(void **state) {
+TEST(what_steers_is_told) {
     world *w = open_world();
     undefine(w, 0, 1);
     run(w, "vld v1 [0]\nv2s s3 v1\nsadd s2 s3 1\nvld v2 [0+s3+s1]\nbr.eq s1 s2 @0\nsem.read s4 e0+s3:4");
@@ -383,7 +383,7 @@ static void what_steers_is_told(void **state) {
 /* ---- Results aside, and units ---- */
 
 /* v1 and v2 change places: the new v1 is kept aside, and copied when v2 has been written; s1 and s2 as well. */
-static void results_that_are_kept_aside(void **state) {
+TEST(results_that_are_kept_aside) {
     world *w = with_undefined();
     undefine(w, 1024, 4);
     run(w, "vld v2 [1024]\nv2s s2 v2");
@@ -411,7 +411,7 @@ static void results_that_are_kept_aside(void **state) {
     close_world(w);
 }
 
-static void units_keep_their_own(void **state) {
+TEST(units_keep_their_own) {
     world *w = with_undefined();
     uint32_t words[TS_VREG_WORDS] = {[9] = 6};
     char text[64];
@@ -432,24 +432,4 @@ static void units_keep_their_own(void **state) {
     ts_poison_result(op, words);
     EXPECT_V(w, 2, "");
     close_world(w);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loads),
-        cmocka_unit_test(loads_under_a_mask),
-        cmocka_unit_test(stores),
-        cmocka_unit_test(stores_under_a_mask),
-        cmocka_unit_test(an_undefined_mask),
-        cmocka_unit_test(results),
-        cmocka_unit_test(results_under_a_mask),
-        cmocka_unit_test(moves),
-        cmocka_unit_test(the_first_undefined_source_is_the_cause),
-        cmocka_unit_test(scalars),
-        cmocka_unit_test(words_of_smem),
-        cmocka_unit_test(what_steers_is_told),
-        cmocka_unit_test(results_that_are_kept_aside),
-        cmocka_unit_test(units_keep_their_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,7 +101,7 @@ static void wait_for(world *w, int64_t count) {
 
 /* ---- Accesses of the core ---- */
 
-static void accesses_that_do_not_wait(void **state) {
+TEST(accesses_that_do_not_wait) {
     world *w = open_world(1);
     start(w, 3, 4096, 8192, 64, 10);
     assert_int_equal(accessed(w, w->vmem, 8192, 8196, false), 1);
@@ -123,7 +123,7 @@ static void accesses_that_do_not_wait(void **state) {
 }
 
 /* 32 bytes disturb each other. */
-static void a_granule_at_each_end(void **state) {
+TEST(a_granule_at_each_end) {
     world *w = open_world(1);
     start(w, 0, 0, 8200, 100, 10); /* granules 8192 .. 8319 */
     assert_int_equal(accessed(w, w->vmem, 8188, 8192, false), 0);
@@ -137,7 +137,7 @@ static void a_granule_at_each_end(void **state) {
     close_world(w);
 }
 
-static void a_wait_ends_it(void **state) {
+TEST(a_wait_ends_it) {
     world *w = open_world(1);
     ts_in_flight *a = start(w, 0, 0, 8192, 64, 10);
     wait_for(w, 1); /* cannot be, as it is not complete */
@@ -161,7 +161,7 @@ static void a_wait_ends_it(void **state) {
 }
 
 /* What is added by hand must be taken as well. */
-static void signals_that_are_no_transfers(void **state) {
+TEST(signals_that_are_no_transfers) {
     static const ts_instruction add = {.opcode = TS_OP_sem_add};
     world *w = open_world(1);
     complete(w->races, start(w, 0, 0, 8192, 64, 10), 0);
@@ -173,7 +173,7 @@ static void signals_that_are_no_transfers(void **state) {
     close_world(w);
 }
 
-static void margins(void **state) {
+TEST(margins) {
     world *w = open_world(1);
     ts_in_flight *a = start(w, 0, 0, 8192, 64, 10);
     complete(w->races, a, 30);
@@ -195,7 +195,7 @@ static void margins(void **state) {
 
 /* ---- Of transfers ---- */
 
-static void transfers_that_meet(void **state) {
+TEST(transfers_that_meet) {
     world *w = open_world(1);
     static const struct {
         int64_t from, to; /* of 64 bytes, while a transfer goes from 4096 to 8192 of the same memory */
@@ -241,7 +241,7 @@ static void transfers_that_meet(void **state) {
 }
 
 /* Of many granules, which begin and end anywhere in a word of them. */
-static void long_transfers(void **state) {
+TEST(long_transfers) {
     enum { AT = 32768 + 32, LONG = 16384 };
     static const struct {
         int64_t to, bytes;
@@ -273,7 +273,7 @@ static void long_transfers(void **state) {
 }
 
 /* An access of many bytes sees the few that are touched; and holes that meet holes are no race. */
-static void transfers_with_holes(void **state) {
+TEST(transfers_with_holes) {
     world *w = open_world(1);
     const ts_plan *first = plan_of(w->arena, "u8[4]{0}", 0, "u8[4] S[4:4096]", 8192);
     issue(w->races, &(ts_in_flight){.what = &w->transfers[0], .plan = first, .src = w->hbm, .dst = w->vmem});
@@ -298,7 +298,7 @@ static void transfers_with_holes(void **state) {
 }
 
 /* Rows of 32 bytes every 64 leave a granule between them; every 63 none. */
-static void a_granule_between_rows_is_free(void **state) {
+TEST(a_granule_between_rows_is_free) {
     static const struct {
         const char *to;
         int count;
@@ -328,7 +328,7 @@ static ts_in_flight *started(world *w, int transfer, const ts_space *src, int64_
 }
 
 /* Another core has written hbm 4096 from cmem 8192 and waits for it, or does not. */
-static void transfers_of_another_core(void **state) {
+TEST(transfers_of_another_core) {
     static const struct {
         bool waited, barrier;
         int64_t from, to; /* a transfer of this core, from hbm to cmem */
@@ -392,7 +392,7 @@ static void transfers_of_another_core(void **state) {
 }
 
 /* What was written is written over: the trail names who was last, and keeps what others left beside it. */
-static void a_trail_of_several(void **state) {
+TEST(a_trail_of_several) {
     world *w = open_world(2);
     static const int64_t places[] = {4096, 4096 + 128, 65536, 4096};
     for (int i = 0; i < 4; i++) {
@@ -416,7 +416,7 @@ static void a_trail_of_several(void **state) {
     close_world(w);
 }
 
-static void one_core_leaves_no_trail(void **state) {
+TEST(one_core_leaves_no_trail) {
     world *w = open_world(1), *other = open_world(1);
     ts_left_send(&w->accounts[0], &w->transfers[0], 1);
     complete(w->races, started(w, 0, w->vmem, 0, w->hbm, 4096), 20);
@@ -454,7 +454,7 @@ static void mark_elements(const ts_shape *shape, int64_t base, const int64_t *be
 }
 
 /* Every granule of an element is known, and none that is more than a granule from one. */
-static void the_bytes_of_a_slice(void **state) {
+TEST(the_bytes_of_a_slice) {
     uint64_t seed = 7;
     for (int round = 0; round < rounds(300, 40); round++) {
         world *w = open_world(1);
@@ -497,7 +497,7 @@ static void the_bytes_of_a_slice(void **state) {
 }
 
 /* Backwards: steps below 0. */
-static void a_reversed_layout(void **state) {
+TEST(a_reversed_layout) {
     static const struct {
         const char *flat, *reversed;
         int64_t last, hole; /* the byte of index 0; one in a granule without elements, -1: there is none */
@@ -525,24 +525,4 @@ static void a_reversed_layout(void **state) {
             assert_int_equal(accessed(w, w->vmem, 8192 + rows[i].hole, 8193 + rows[i].hole, false), 0);
         close_world(w);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accesses_that_do_not_wait),
-        cmocka_unit_test(a_granule_at_each_end),
-        cmocka_unit_test(a_wait_ends_it),
-        cmocka_unit_test(signals_that_are_no_transfers),
-        cmocka_unit_test(margins),
-        cmocka_unit_test(transfers_that_meet),
-        cmocka_unit_test(long_transfers),
-        cmocka_unit_test(transfers_with_holes),
-        cmocka_unit_test(a_granule_between_rows_is_free),
-        cmocka_unit_test(transfers_of_another_core),
-        cmocka_unit_test(a_trail_of_several),
-        cmocka_unit_test(one_core_leaves_no_trail),
-        cmocka_unit_test(the_bytes_of_a_slice),
-        cmocka_unit_test(a_reversed_layout),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

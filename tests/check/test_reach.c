@@ -75,7 +75,7 @@ static bool meet(const oracle *a, const oracle *b) {
 
 static oracle sides[2];
 
-static void random_transfers(void **state) {
+TEST(random_transfers) {
     uint64_t seed = 5;
     int met = 0, most = rounds(300, 40);
     for (int round = 0; round < most; round++) {
@@ -101,7 +101,7 @@ static void random_transfers(void **state) {
 }
 
 /* Rows that run backwards, near to each other and far, and steps that leave gaps of a granule or less. */
-static void backwards_and_gaps(void **state) {
+TEST(backwards_and_gaps) {
     static const char *const rows[][2] = {
         {"f32[8,64] lambda i, j: [i * 64 + 63 - j]", "f32[8,64]"},
         {"f32[8,64] lambda i, j: [i * 640 + 63 - j]", "f32[8,64]"},
@@ -128,7 +128,7 @@ static void backwards_and_gaps(void **state) {
 }
 
 /* Another memory's bytes, and no bytes at all, meet nothing. */
-static void of_other_memories(void **state) {
+TEST(of_other_memories) {
     uint64_t words[2] = {3, 1};
     const ts_space *const one = (const ts_space *)&words[0], *const two = (const ts_space *)&words[1];
     const ts_reach a = {one, 0, 65, words}, same = {one, 64, 66, (uint64_t[]){1}},
@@ -143,13 +143,4 @@ static void of_other_memories(void **state) {
     assert_true(ts_reach_touches(&a, 0, 1) && ts_reach_touches(&a, 1, 2) && !ts_reach_touches(&a, 2, 64));
     assert_true(ts_reach_touches(&a, 2, 65) && !ts_reach_touches(&a, 65, 1000));
     assert_false(ts_reach_touches(&nothing, 0, 1000));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_transfers),
-        cmocka_unit_test(backwards_and_gaps),
-        cmocka_unit_test(of_other_memories),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

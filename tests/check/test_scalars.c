@@ -40,7 +40,7 @@ static const struct {
     {"dma t1", " |"},
 };
 
-static void controls_and_values(void **state) {
+TEST(controls_and_values) {
     ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_code code = {.transfers = transfers, .transfer_count = 2};
@@ -55,9 +55,4 @@ static void controls_and_values(void **state) {
         assert_string_equal(text, rows[i].scalars);
     }
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(controls_and_values)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,7 +87,7 @@ static void set(vregs *v, int word, const uint32_t *from) {
     v->c[word] = from[2];
 }
 
-static void each_rule_by_words(void **state) {
+TEST(each_rule_by_words) {
     static const int places[] = {0, 129, TS_VREG_WORDS - 1};
     static vregs shadows, values;
     static uint32_t result[TS_VREG_WORDS];
@@ -123,7 +123,7 @@ static void reduced(ts_shadow_rule rule, uint32_t shadow, uint32_t *result) {
     ts_shadow_apply(&sources, result);
 }
 
-static void a_reduction_spreads_over_its_row_or_column(void **state) {
+TEST(a_reduction_spreads_over_its_row_or_column) {
     uint32_t lanes[TS_VREG_WORDS], sublanes[TS_VREG_WORDS], carry[TS_VREG_WORDS];
     reduced(RULE(LANES), 0x100, lanes);
     reduced(RULE(SUBLANES), 0x100, sublanes);
@@ -158,7 +158,7 @@ static const struct {
     [RULE(VALUE_STORE)] = {TS_OPERAND_NONE, 0}, [RULE(CONTROL)] = {TS_OPERAND_NONE, 0},
 };
 
-static void each_row_has_the_operands_of_its_rule(void **state) {
+TEST(each_row_has_the_operands_of_its_rule) {
     const unsigned vectors = 1u << TS_OPERAND_VREG | 1u << TS_OPERAND_VMASK;
     for (int op = 0; op < TS_OP_COUNT; op++) {
         const ts_opcode_info *info = ts_opcode_get((ts_opcode)op);
@@ -175,13 +175,4 @@ static void each_row_has_the_operands_of_its_rule(void **state) {
         if (!(written & wanted) || read < needs[info->shadow].least) fail_msg("%s: its rule", info->mnemonic);
         if (vector && info->shadow != RULE(LOAD)) assert_true(read <= TS_SHADOW_SOURCES);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_rule_by_words),
-        cmocka_unit_test(a_reduction_spreads_over_its_row_or_column),
-        cmocka_unit_test(each_row_has_the_operands_of_its_rule),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,7 +65,7 @@ static const struct {
      1},
 };
 
-static void what_is_unknown_and_what_is_refused(void **state) {
+TEST(what_is_unknown_and_what_is_refused) {
     static const char begins[] = "s1 is unknown when only time is modelled: it comes from a vector";
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_arena *arena = ts_arena_new();
@@ -89,7 +89,7 @@ static void what_is_unknown_and_what_is_refused(void **state) {
 }
 
 /* A counter that goes on from an unknown start: each time round its own value is the cause. */
-static void a_loop_names_where_it_began(void **state) {
+TEST(a_loop_names_where_it_began) {
     ts_arena *arena = ts_arena_new();
     ts_code first = {.name = "test"}, round = first, last = first;
     ts_error err = {0};
@@ -105,7 +105,7 @@ static void a_loop_names_where_it_began(void **state) {
     ts_arena_free(arena);
 }
 
-static void instructions_without_scalars_cost_nothing(void **state) {
+TEST(instructions_without_scalars_cost_nothing) {
     static const struct {
         const char *text;
         bool asked;
@@ -121,13 +121,4 @@ static void instructions_without_scalars_cost_nothing(void **state) {
                          ops[i].asked);
     }
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_unknown_and_what_is_refused),
-        cmocka_unit_test(a_loop_names_where_it_began),
-        cmocka_unit_test(instructions_without_scalars_cost_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

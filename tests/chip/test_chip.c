@@ -91,7 +91,7 @@ static void end(fixture *f) {
     ".tensor x hbm f32[2,8,128]{2,1,0:T(8,128)} in zeros\n.tensor y hbm f32[8,128]{1,0:T(8,128)} out\n"      \
     ".tensor a vmem f32[8,128]{1,0:T(8,128)}\n.tensor b vmem f32[2,8,128]{2,1,0:T(8,128)}\n.sem s, t\n"
 
-static void cores_have_their_own_and_share_the_rest(void **state) {
+TEST(cores_have_their_own_and_share_the_rest) {
     fixture f;
     begin(&f, "tpu-v4", ".cores 2\n" TENSORS ".tensor c cmem f32[8,128]{1,0:T(8,128)}\nnop\n");
     make(&f);
@@ -108,7 +108,7 @@ static void cores_have_their_own_and_share_the_rest(void **state) {
 }
 
 /* Each tensor of HBM by itself; of VMEM all, from byte 0 on. */
-static void tensors_are_held(void **state) {
+TEST(tensors_are_held) {
     fixture f;
     begin(&f, "tpu-v4", ".cores 2\n" TENSORS "nop\n");
     make(&f);
@@ -129,7 +129,7 @@ static void tensors_are_held(void **state) {
     end(&f);
 }
 
-static void tensors_need_their_memory(void **state) {
+TEST(tensors_need_their_memory) {
     fixture f;
     ts_error err = {0};
     begin(&f, "tpu-v4", ".tensor c cmem f32[8,128]{1,0:T(8,128)}\n" TENSORS "nop\n");
@@ -164,7 +164,7 @@ static int64_t issued(const fixture *f, int core, int bundle) {
 }
 
 /* Of each core a bundle a cycle; where two are due core 0 goes first, and may go on alone while none can see it. */
-static void each_core_is_told_of(void **state) {
+TEST(each_core_is_told_of) {
     fixture f;
     begin(&f, "tpu-v4", ".cores 2\n nop\n nop\n nop\n");
     make(&f);
@@ -177,7 +177,7 @@ static void each_core_is_told_of(void **state) {
 }
 
 /* Of one core, and of two that are there in cycle 0, it takes as long. */
-static void a_barrier_comes_first(void **state) {
+TEST(a_barrier_comes_first) {
     static const char *const texts[] = {" barrier\n nop\n", ".cores 2\n barrier\n nop\n"};
     int64_t next[CORES];
     for (int i = 0; i < 2; i++) {
@@ -194,7 +194,7 @@ static void a_barrier_comes_first(void **state) {
 }
 
 /* Core 1 comes late by the bundles that core 0 jumps over, less a cycle or more. All go on together. */
-static void a_barrier_waits_for_the_last(void **state) {
+TEST(a_barrier_waits_for_the_last) {
     static const char *const late[] = {"", " nop\n", " nop\n nop\n nop\n nop\n"};
     int64_t lasts = 0;
     for (int n = 0; n < 3; n++) {
@@ -224,7 +224,7 @@ static int told_until(const fixture *f, int64_t cycle) {
 }
 
 /* Steps of one event: all up to `until`, none behind it, and the same as a run. */
-static void steps_are_a_run(void **state) {
+TEST(steps_are_a_run) {
     static const char text[] =
         ".cores 2\n" TENSORS " dma a <- x[0], s\n nop\n nop\n nop\n wait s\n barrier\n nop\n nop\n";
     fixture f, g;
@@ -252,7 +252,7 @@ static void steps_are_a_run(void **state) {
 }
 
 /* Up to a cycle, as the chips of a mesh go. */
-static void several_cores_go_up_to_a_cycle(void **state) {
+TEST(several_cores_go_up_to_a_cycle) {
     static const char text[] = ".cores 2\n" TENSORS " dma a <- x[0], s\n wait s\n barrier\n nop\n nop\n";
     fixture f, g;
     begin(&f, "tpu-v4", text);
@@ -279,7 +279,7 @@ static void several_cores_go_up_to_a_cycle(void **state) {
 #define A_VREG 4096
 
 /* Two of them at the same time, then one: the engine is busy from the first start to the last end of each group. */
-static void transfers_are_counted(void **state) {
+TEST(transfers_are_counted) {
     fixture f;
     begin(&f, "tpu-v4",
           TENSORS " dma a <- x[0], s\n dma b <- x, t\n wait s\n wait t\n dma y <- a, s\n wait s\n");
@@ -317,7 +317,7 @@ static void transfers_are_counted(void **state) {
 }
 
 /* Where both sides have the same rank and other dims of 1, and where the ranks differ. */
-static void dims_of_1_do_not_count(void **state) {
+TEST(dims_of_1_do_not_count) {
     static const char *const copies[] = {"p <- q", "r <- q[0]", "q <- p", "q[0] <- r", "t <- u"};
     for (size_t i = 0; i < sizeof copies / sizeof *copies; i++) {
         char text[512];
@@ -341,7 +341,7 @@ static void dims_of_1_do_not_count(void **state) {
 }
 
 /* Without values only what nobody computes may come into SMEM. */
-static void time_only_needs_what_smem_gets(void **state) {
+TEST(time_only_needs_what_smem_gets) {
 #define LISTS                                                                                                \
     ".tensor x hbm s32[8] in zeros\n.tensor y hbm s32[8] inout zeros\n.tensor a vmem s32[8]\n"               \
     ".tensor i smem s32[8]\n.tensor j smem s32[8]\n.sem s\n"
@@ -373,7 +373,7 @@ static void time_only_needs_what_smem_gets(void **state) {
 }
 
 /* The oldest first; what is complete is no longer there. */
-static void those_under_way_are_listed(void **state) {
+TEST(those_under_way_are_listed) {
     fixture f;
     begin(&f, "tpu-v4", TENSORS " dma b <- x, t\n nop\n dma a <- x[0], s\n wait s\n wait t\n");
     make(&f);
@@ -436,7 +436,7 @@ static void check_repeated(int marked, bool complete, int more) {
     end(&f);
 }
 
-static void transfers_are_repeated(void **state) {
+TEST(transfers_are_repeated) {
     for (int more = 1; more <= 3; more += 2)
         for (int marked = 0; marked < 2; marked++)
             for (int complete = 0; complete < 2; complete++) check_repeated(marked, complete, more);
@@ -444,7 +444,7 @@ static void transfers_are_repeated(void **state) {
 
 /* ---- The sanitizer ---- */
 
-static void what_is_tracked(void **state) {
+TEST(what_is_tracked) {
     for (int time_only = 0; time_only < 2; time_only++) {
         fixture f;
         begin(&f, "tpu-v4", ".cores 2\n" TENSORS "nop\n");
@@ -459,7 +459,7 @@ static void what_is_tracked(void **state) {
 }
 
 /* What a transfer does not fill of the buffer that it renews is undefined, and nothing else. */
-static void buffers_are_renewed(void **state) {
+TEST(buffers_are_renewed) {
     for (int buffers = 0; buffers < 3; buffers++) {
         fixture f;
         begin(&f, "tpu-v4", TENSORS " dma b <- x, s\n wait s\n dma b[1, 0:4] <- x[0, 0:4], s\n wait s\n");
@@ -519,7 +519,7 @@ static const struct {
      {NULL}},
 };
 
-static void what_a_program_does_wrong_is_found(void **state) {
+TEST(what_a_program_does_wrong_is_found) {
     for (size_t i = 0; i < sizeof looked_at / sizeof *looked_at; i++) {
         fixture f;
         begin(&f, "tpu-v4", looked_at[i].text);
@@ -544,7 +544,7 @@ static void what_a_program_does_wrong_is_found(void **state) {
 }
 
 /* Of what vectors stored it is told which store; of HBM, and of what nobody stored, that it is undefined. */
-static void undefined_outputs_are_found(void **state) {
+TEST(undefined_outputs_are_found) {
     static const struct {
         const char *text, *other;
         int other_line;
@@ -571,7 +571,7 @@ static void undefined_outputs_are_found(void **state) {
     }
 }
 
-static void without_values_none_is_undefined(void **state) {
+TEST(without_values_none_is_undefined) {
     fixture f;
     begin(&f, "tpu-v4", TENSORS " dma y <- a, s\n wait s\n");
     f.config.sanitize = f.config.time_only = f.outputs[1] = true;
@@ -598,7 +598,7 @@ static int64_t end_after_transfer(int64_t delay, bool *left) {
 }
 
 /* One that ends with the core's last cycle, or later. */
-static void a_transfer_is_left_at_the_end(void **state) {
+TEST(a_transfer_is_left_at_the_end) {
     bool left;
     int64_t early = end_after_transfer(5, &left);
     assert_true(early < 0 && left);
@@ -629,7 +629,7 @@ static const struct {
 };
 
 /* Of 512 bytes a cycle: a vreg's in every eighth, from the begin of the transfer to its end. */
-static void transfers_take_ports(void **state) {
+TEST(transfers_take_ports) {
     for (size_t i = 0; i < sizeof ports / sizeof *ports; i++) {
         fixture f;
         begin(&f, "tpu-v4", ports[i].text);
@@ -666,7 +666,7 @@ static const struct {
 };
 
 /* At the cycle behind the last bundle and the last transfer. */
-static void nobody_can_go_on(void **state) {
+TEST(nobody_can_go_on) {
     for (size_t i = 0; i < sizeof stuck / sizeof *stuck; i++) {
         fixture f;
         ts_error err = {0};
@@ -691,7 +691,7 @@ static void nobody_can_go_on(void **state) {
 }
 
 /* Three bundles, the last in cycle 2. */
-static void a_cycle_is_the_end(void **state) {
+TEST(a_cycle_is_the_end) {
     for (int64_t most = 1; most <= 4; most++) {
         fixture f;
         ts_error err = {0};
@@ -705,32 +705,4 @@ static void a_cycle_is_the_end(void **state) {
         assert_int_equal(f.issue_count, most < 3 ? most : 3);
         end(&f);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cores_have_their_own_and_share_the_rest),
-        cmocka_unit_test(tensors_are_held),
-        cmocka_unit_test(tensors_need_their_memory),
-        cmocka_unit_test(each_core_is_told_of),
-        cmocka_unit_test(a_barrier_comes_first),
-        cmocka_unit_test(a_barrier_waits_for_the_last),
-        cmocka_unit_test(steps_are_a_run),
-        cmocka_unit_test(several_cores_go_up_to_a_cycle),
-        cmocka_unit_test(transfers_are_counted),
-        cmocka_unit_test(dims_of_1_do_not_count),
-        cmocka_unit_test(time_only_needs_what_smem_gets),
-        cmocka_unit_test(transfers_are_repeated),
-        cmocka_unit_test(those_under_way_are_listed),
-        cmocka_unit_test(what_is_tracked),
-        cmocka_unit_test(buffers_are_renewed),
-        cmocka_unit_test(what_a_program_does_wrong_is_found),
-        cmocka_unit_test(undefined_outputs_are_found),
-        cmocka_unit_test(without_values_none_is_undefined),
-        cmocka_unit_test(transfers_take_ports),
-        cmocka_unit_test(a_transfer_is_left_at_the_end),
-        cmocka_unit_test(nobody_can_go_on),
-        cmocka_unit_test(a_cycle_is_the_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

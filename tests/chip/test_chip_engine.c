@@ -201,7 +201,7 @@ static arrival draw_arrival(uint64_t *seed) {
 }
 
 /* Periods that most chips do alike, each from a place of its own; the next begins soon or once memories rest. */
-static void everyone_is_told_what_an_own_engine_says(void **state) {
+TEST(everyone_is_told_what_an_own_engine_says) {
     for (uint64_t seed = 1, last = (uint64_t)cases(16, 4); seed <= last; seed++) {
         fixture f = open_chips(seed % 3 == 0);
         uint64_t random = seed;
@@ -242,7 +242,7 @@ static void all_go(fixture *f, const start *s, int count, int64_t apart, int64_t
 }
 
 /* By what they do in two periods. */
-static void engines_are_as_many_as_differ(void **state) {
+TEST(engines_are_as_many_as_differ) {
     static const struct {
         int64_t apart, late, gap;
         int engines;
@@ -266,7 +266,7 @@ static void engines_are_as_many_as_differ(void **state) {
 }
 
 /* What was asked in common is asked again, for the one that asks something else. */
-static void one_that_goes_another_way_has_an_engine(void **state) {
+TEST(one_that_goes_another_way_has_an_engine) {
     fixture f = open_chips(false);
     const start same[] = {{.cycle = 7, .rows = 64}}, other[] = {{.cycle = 2500, .rows = 32}},
                 third[] = {{.cycle = 2500, .rows = 16}};
@@ -282,7 +282,7 @@ static pool_node *ask_on(pool_position *from, pool_node question) {
 }
 
 /* Of what is asked again the answers are there: others read them meanwhile. */
-static void answers_are_written_once(void **state) {
+TEST(answers_are_written_once) {
     enum { MARK = -7 };
     fixture f = open_chips(false);
     const start s = {.cycle = 7, .rows = 8};
@@ -310,7 +310,7 @@ static void answers_are_written_once(void **state) {
 }
 
 /* A chip that asks for ever, and never rests, has an engine of its own in the end; what it was told before stands. */
-static void who_asks_too_much_is_alone(void **state) {
+TEST(who_asks_too_much_is_alone) {
     fixture f = open_chips(false);
     start s = {.cycle = 7, .rows = 8};
     for (int period = 0; period < 220; period++) {
@@ -322,7 +322,7 @@ static void who_asks_too_much_is_alone(void **state) {
 }
 
 /* One that goes alone takes its engine only: the tree's other one is still that of the other chip. */
-static void who_is_alone_leaves_engines_of_others(void **state) {
+TEST(who_is_alone_leaves_engines_of_others) {
     fixture f = open_chips(false);
     start s = {.cycle = 7, .rows = 8}, other = {.cycle = 1507, .rows = 16};
     for (int i = 0; i < 2; i++) go(&f, &f.chips[i], &s, 1, 6);
@@ -340,7 +340,7 @@ static void who_is_alone_leaves_engines_of_others(void **state) {
 }
 
 /* When those that asked an engine are gone, another chip has it, unless a transfer is still under way. */
-static void engines_outlive_their_chips(void **state) {
+TEST(engines_outlive_their_chips) {
     for (int busy = 0; busy < 2; busy++) {
         fixture f = open_chips(false);
         start s = {.cycle = 7, .rows = 8};
@@ -358,7 +358,7 @@ static void engines_outlive_their_chips(void **state) {
 }
 
 /* Of 64 rows of 512 bytes in bursts of 32, a quarter each; the bytes behind what is passed over lie where they do. */
-static void what_is_passed_over_is_not_written(void **state) {
+TEST(what_is_passed_over_is_not_written) {
     enum { QUARTER = 64 * 512 / 4 / 32 };
     static const struct {
         bool passed[4];
@@ -385,14 +385,14 @@ static void what_is_passed_over_is_not_written(void **state) {
     }
 }
 
-static void exact_chips_simulate_all_channels(void **state) {
+TEST(exact_chips_simulate_all_channels) {
     fixture f = open_chips(true);
     assert_false(chip_engine_is_part(f.chips[0].shared));
     assert_false(chip_engine_is_part(f.chips[0].alone));
     close_chips(&f);
 }
 
-static void unlike_memories_are_not_shared(void **state) {
+TEST(unlike_memories_are_not_shared) {
     ts_hbm_config hbm = hbm2;
     ts_dma_config dma = plain_dma;
     ts_dma_machine other = {&dma, &hbm, HBM2_KHZ, NULL};
@@ -412,20 +412,4 @@ static void unlike_memories_are_not_shared(void **state) {
     assert_int_equal(err.kind, TS_ERROR_INPUT);
     chip_engine_free(NULL);
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everyone_is_told_what_an_own_engine_says),
-        cmocka_unit_test(engines_are_as_many_as_differ),
-        cmocka_unit_test(one_that_goes_another_way_has_an_engine),
-        cmocka_unit_test(answers_are_written_once),
-        cmocka_unit_test(who_asks_too_much_is_alone),
-        cmocka_unit_test(who_is_alone_leaves_engines_of_others),
-        cmocka_unit_test(engines_outlive_their_chips),
-        cmocka_unit_test(what_is_passed_over_is_not_written),
-        cmocka_unit_test(exact_chips_simulate_all_channels),
-        cmocka_unit_test(unlike_memories_are_not_shared),
-    };
-    return cmocka_run_group_tests_name("chip/chip_engine", tests, NULL, NULL);
 }

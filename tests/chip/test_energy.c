@@ -33,7 +33,7 @@ static const ts_chip_counters counters = {
     .hbm_written_bytes = 20000,
 };
 
-static void operations(void **state) {
+TEST(operations) {
     static const struct {
         const char *set;
         ts_energy_op op;
@@ -79,7 +79,7 @@ static void operations(void **state) {
 }
 
 /* 15 cycles of 1.5 GHz are 10 ns: so long every pseudo channel stands by, with every row closed. */
-static void standby(void **state) {
+TEST(standby) {
     static const char *const sets[] = {"hbm.controller.refresh=none", "chip.clock.sustained=1.5 GHz"};
     ts_arena *arena = ts_arena_new();
     const ts_machine *machine = machine_of(arena, sets, 2);
@@ -96,9 +96,4 @@ static void standby(void **state) {
     assert_true(of_hbm.hbm[TS_HBM_ENERGY_ACTIVATE] > 0 && of_hbm.hbm[TS_HBM_ENERGY_READ] > 0);
     expect_picojoules(of_hbm.hbm_total, sum * 1e12);
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(operations), cmocka_unit_test(standby)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -163,7 +163,7 @@ static void same_counts(const char *name, const ts_chip_counters *a, const ts_ch
 }
 
 /* Under ASan all are sampled, and one is simulated. */
-static void counts_are_those_of_the_whole(void **state) {
+TEST(counts_are_those_of_the_whole) {
     for (int i = 0; i < (int)(sizeof loops / sizeof *loops); i++) {
         outcome quick = go("tpu-v5e", loops[i].text, false, INT64_MAX);
         assert_true(quick.good && quick.result.chip.estimated);
@@ -182,7 +182,7 @@ static void counts_are_those_of_the_whole(void **state) {
     }
 }
 
-static void cores_are_sampled_together(void **state) {
+TEST(cores_are_sampled_together) {
     for (int i = 0; i < (int)(sizeof shared / sizeof *shared); i++) {
         outcome quick = go("tpu-v4", shared[i].text, false, INT64_MAX);
         if (!quick.good) print_error("%s: line %d: %s\n", shared[i].name, quick.err.line, quick.err.message);
@@ -199,7 +199,7 @@ static void cores_are_sampled_together(void **state) {
 }
 
 /* Walked, these would take a minute. */
-static void a_thousand_times_longer_does_not_take_as_long(void **state) {
+TEST(a_thousand_times_longer_does_not_take_as_long) {
     static const struct {
         int cores, times;
         const char *end;
@@ -234,7 +234,7 @@ static const char *const faults[] = {
     TENSORS("40000") ".loop s0 = 0, 5000\n" BLOCK("0") "ssub s1, 4000, s0\nsdiv s1, 7, s1\n.end\n",
 };
 
-static void what_goes_wrong_late_is_the_same(void **state) {
+TEST(what_goes_wrong_late_is_the_same) {
     for (int i = 0; i < (int)(sizeof faults / sizeof *faults); i++) {
         outcome quick = go("tpu-v5e", faults[i], false, INT64_MAX);
         assert_false(quick.good);
@@ -250,7 +250,7 @@ static void what_goes_wrong_late_is_the_same(void **state) {
 }
 
 /* What the sanitizer would see in an iteration that is left out, it has to see: their cycles are not those of a sample. */
-static void what_is_checked_is_not_sampled(void **state) {
+TEST(what_is_checked_is_not_sampled) {
     for (int check = 0; check < 2; check++) {
         outcome o =
             go_as("tpu-v5e", loops[5].text, (ts_run_request){.check = check, .max_cycles = INT64_MAX});
@@ -266,7 +266,7 @@ static void count_one(void *self, const ts_in_flight *transfer, const ts_dma_res
 }
 
 /* Who is told of each transfer is told of all. */
-static void what_is_observed_is_not_sampled(void **state) {
+TEST(what_is_observed_is_not_sampled) {
     int64_t told = 0;
     const ts_chip_observer observer = {.self = &told, .transferred = count_one};
     outcome o =
@@ -296,28 +296,14 @@ static bool is_sampled(int iterations) {
 
 /* Iterations take some 900 cycles, refreshes come every 5,850: queues settle in 24 of these, some 156 iterations, and eight
  * batches are some 310. With what is left out for them there are to be three times as many: the first number that does. */
-static void short_loops_are_not_worth_it(void **state) {
+TEST(short_loops_are_not_worth_it) {
     assert_false(is_sampled(1093));
     assert_true(is_sampled(1094));
 }
 
-static void a_run_that_is_too_long_is_a_fault(void **state) {
+TEST(a_run_that_is_too_long_is_a_fault) {
     outcome o = go("tpu-v5e", loops[0].text, false, 2000000);
     assert_false(o.good);
     assert_non_null(strstr(o.err.message, "has not halted after 2000000 cycles"));
     ts_arena_free(o.arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_are_those_of_the_whole),
-        cmocka_unit_test(cores_are_sampled_together),
-        cmocka_unit_test(a_thousand_times_longer_does_not_take_as_long),
-        cmocka_unit_test(what_goes_wrong_late_is_the_same),
-        cmocka_unit_test(what_is_checked_is_not_sampled),
-        cmocka_unit_test(what_is_observed_is_not_sampled),
-        cmocka_unit_test(short_loops_are_not_worth_it),
-        cmocka_unit_test(a_run_that_is_too_long_is_a_fault),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

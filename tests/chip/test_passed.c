@@ -40,7 +40,7 @@ static void begin(fixture *f) {
 }
 
 /* The first sample ends with the second chunk. */
-static void samples_come_first(void **state) {
+TEST(samples_come_first) {
     fixture f;
     begin(&f);
     for (int i = 0; i <= SAMPLES; i++) {
@@ -54,7 +54,7 @@ static void samples_come_first(void **state) {
 }
 
 /* One that is not alone begins no sample, and ends none. */
-static void others_are_no_samples(void **state) {
+TEST(others_are_no_samples) {
     fixture f;
     begin(&f);
     for (int i = 0; i < 3 * SAMPLES; i++, f.cycle += 100) {
@@ -66,7 +66,7 @@ static void others_are_no_samples(void **state) {
     ts_arena_free(f.arena);
 }
 
-static void half_of_the_peak_is_not_little(void **state) {
+TEST(half_of_the_peak_is_not_little) {
     static const struct {
         int64_t bytes[3], cycles[3];
         bool may[3];
@@ -90,7 +90,7 @@ static void half_of_the_peak_is_not_little(void **state) {
 }
 
 /* Of n bytes the n / 512th part of what a sample had; time without requests is not of it. */
-static void it_counts_for_the_average(void **state) {
+TEST(it_counts_for_the_average) {
     fixture f;
     begin(&f);
     simulate(f.hbm, f.stream, &f.p, SAMPLES + 1, &f.cycle);
@@ -120,7 +120,7 @@ static void it_counts_for_the_average(void **state) {
 }
 
 /* No rows are open for longer than the run. */
-static void rows_are_open_no_longer_than_there_is_time(void **state) {
+TEST(rows_are_open_no_longer_than_there_is_time) {
     passed p = {
         .cycle = 50, .stats = {.open_cycles = 1000000}, .simulated = {512, 100}, .passed = {512, 100}};
     ts_hbm_stats stats = {.end_cycle = 7};
@@ -133,15 +133,4 @@ static void rows_are_open_no_longer_than_there_is_time(void **state) {
     stats = (ts_hbm_stats){.end_cycle = 90};
     passed_count(&p, &machine, &stats);
     assert_int_equal(stats.open_cycles, 0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(samples_come_first),
-        cmocka_unit_test(others_are_no_samples),
-        cmocka_unit_test(half_of_the_peak_is_not_little),
-        cmocka_unit_test(it_counts_for_the_average),
-        cmocka_unit_test(rows_are_open_no_longer_than_there_is_time),
-    };
-    return cmocka_run_group_tests_name("chip/passed", tests, NULL, NULL);
 }

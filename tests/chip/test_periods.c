@@ -30,7 +30,7 @@ static side open_warm(const ts_dma_machine *on) {
 /* ---- What a period begins with ---- */
 
 /* In a 16th of the interval; the more bytes there are, the fewer parts: those of half of it are moved in each. */
-static void phases_are_parts_of_the_interval(void **state) {
+TEST(phases_are_parts_of_the_interval) {
     static const struct {
         int rows, cycle, phases, part;
     } rows[] = {
@@ -51,7 +51,7 @@ static void phases_are_parts_of_the_interval(void **state) {
     }
 }
 
-static void without_refresh_there_are_no_phases(void **state) {
+TEST(without_refresh_there_are_no_phases) {
     ts_hbm_config hbm = hbm2;
     hbm.refresh = TS_HBM_REFRESH_NONE;
     const ts_dma_machine on = {&plain_dma, &hbm, HBM2_KHZ, NULL};
@@ -62,7 +62,7 @@ static void without_refresh_there_are_no_phases(void **state) {
 }
 
 /* Also how many messages are to come tells periods apart. */
-static void messages_are_part_of_it(void **state) {
+TEST(messages_are_part_of_it) {
     static const start eight = {0, 8, true};
     side s = open_warm(&side_machine);
     for (int64_t count = 1; count <= 2; count++) {
@@ -79,7 +79,7 @@ static void messages_are_part_of_it(void **state) {
 }
 
 /* So many cycles after the end of the one before, which may count for others, and once so many bytes are simulated. */
-static void memories_rest_before_it(void **state) {
+TEST(memories_rest_before_it) {
     for (int k = 0; k < 4; k++) {
         int early = k % 2, skipped = k / 2 * PERIOD;
         side s = open_on(&side_machine, false);
@@ -105,7 +105,7 @@ static void memories_rest_before_it(void **state) {
 /* ---- What is kept of it ---- */
 
 /* Each time 64 starts and ends more, until all are. */
-static void so_many_steps_are_added_at_once(void **state) {
+TEST(so_many_steps_are_added_at_once) {
     ts_dma_config dma = plain_dma;
     dma.descriptors = MANY;
     const ts_dma_machine on = {&dma, &hbm2, HBM2_KHZ, NULL};
@@ -123,7 +123,7 @@ static void so_many_steps_are_added_at_once(void **state) {
 }
 
 /* Where it ends otherwise than it did, its steps are no longer kept. */
-static void ends_are_noted_once(void **state) {
+TEST(ends_are_noted_once) {
     static const struct {
         int64_t done;
         int member;
@@ -144,7 +144,7 @@ static void ends_are_noted_once(void **state) {
 }
 
 /* Of a transfer until the next one starts, when it was latest, none was complete. */
-static void the_latest_start_is_noted(void **state) {
+TEST(the_latest_start_is_noted) {
     static const int later[] = {30, 50, 40};
     side s = open_warm(&side_machine);
     int64_t most = 0;
@@ -160,7 +160,7 @@ static void the_latest_start_is_noted(void **state) {
 }
 
 /* What was recalled to be complete, and is not when the rest is simulated, is so before the next period. */
-static void what_was_told_too_early_ends_with_the_period(void **state) {
+TEST(what_was_told_too_early_ends_with_the_period) {
     static const start little = {0, 4, false}, much = {0, 400, false};
     side s = open_warm(&side_machine);
     for (int k = 1; k <= 2; k++) {
@@ -185,7 +185,7 @@ static void what_was_told_too_early_ends_with_the_period(void **state) {
 }
 
 /* Two at a time, each with its own end. */
-static void what_came_is_told_once(void **state) {
+TEST(what_came_is_told_once) {
     static const start eight = {0, 8, true};
     side s = open_on(&side_machine, true);
     for (int64_t round = 0; round < 3; round++) {
@@ -214,7 +214,7 @@ static void what_came_is_told_once(void **state) {
 
 /* ---- Counts ---- */
 
-static void bytes_are_those_in_hbm(void **state) {
+TEST(bytes_are_those_in_hbm) {
     static const struct {
         const char *src, *dst;
         bool reads, writes;
@@ -242,20 +242,4 @@ static void bytes_are_those_in_hbm(void **state) {
         assert_int_equal(period_bytes(&what), rows[i].bytes);
         ts_arena_free(arena);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(phases_are_parts_of_the_interval),
-        cmocka_unit_test(without_refresh_there_are_no_phases),
-        cmocka_unit_test(messages_are_part_of_it),
-        cmocka_unit_test(memories_rest_before_it),
-        cmocka_unit_test(so_many_steps_are_added_at_once),
-        cmocka_unit_test(ends_are_noted_once),
-        cmocka_unit_test(the_latest_start_is_noted),
-        cmocka_unit_test(what_was_told_too_early_ends_with_the_period),
-        cmocka_unit_test(what_came_is_told_once),
-        cmocka_unit_test(bytes_are_those_in_hbm),
-    };
-    return cmocka_run_group_tests_name("chip/periods", tests, NULL, NULL);
 }

@@ -193,7 +193,7 @@ static void fill(fixture *f, int tensor) {
     for (int i = 0; i < 8 * 128; i++) *word(f, 0, tensor, i / 128, i % 128) = 1000 + i;
 }
 
-static void slices_come_in_their_place(void **state) {
+TEST(slices_come_in_their_place) {
     for (size_t i = 0; i < sizeof sent / sizeof *sent; i++) {
         char text[512];
         snprintf(text, sizeof text, TENSORS DEVICE " dma %s, s, r device=1\n wait s\n halt\nother: wait r\n",
@@ -242,7 +242,7 @@ static void slices_come_in_their_place(void **state) {
 }
 
 /* Of 100 words a row what lies between the rows does not go along; f32 go as they lie and are bf16 there. */
-static void other_shapes_come_too(void **state) {
+TEST(other_shapes_come_too) {
     static const char text[] =
         ".tensor p vmem f32[8,100]{1,0:T(8,128)}\n.tensor q vmem f32[8,100]{1,0}\n"
         ".tensor h vmem bf16[8,100]{1,0}\n.sem none, s, r\n" DEVICE
@@ -280,7 +280,7 @@ static void other_shapes_come_too(void **state) {
 }
 
 /* Into HBM it is written chunk by chunk, and there once all is. */
-static void chunks_are_written_as_they_come(void **state) {
+TEST(chunks_are_written_as_they_come) {
     fixture f;
     ts_error err = {0};
     begin(&f,
@@ -316,7 +316,7 @@ static void chunks_are_written_as_they_come(void **state) {
 }
 
 /* Without values there is nothing to hold. */
-static void time_only_carries_no_bytes(void **state) {
+TEST(time_only_carries_no_bytes) {
     fixture f;
     begin(&f, TENSORS DEVICE " dma y <- x, s, r device=1\n wait s\n halt\nother: wait r\n");
     f.sides[0].config.time_only = f.sides[1].config.time_only = true;
@@ -332,7 +332,7 @@ static void time_only_carries_no_bytes(void **state) {
 }
 
 /* A message that came is used for the next that fits into it. */
-static void messages_are_used_again(void **state) {
+TEST(messages_are_used_again) {
     static const char *const answers[] = {"y <- x", "y[0:7] <- x[0:7]", "y[0:6] <- x[0:6]",
                                           "y[0:1] <- x[0:1]"};
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
@@ -361,7 +361,7 @@ static void messages_are_used_again(void **state) {
 
 /* ---- Signals ---- */
 
-static void signals_are_messages(void **state) {
+TEST(signals_are_messages) {
     fixture f;
     begin(&f, TENSORS DEVICE " nop\n sem.signal r, 5, 1\n halt\nother: wait r, 5\n");
     make(&f);
@@ -387,7 +387,7 @@ static void signals_are_messages(void **state) {
 /* ---- The sanitizer ---- */
 
 /* The sender knows itself up to now, and of others what they have told it. */
-static void what_is_known_goes_along(void **state) {
+TEST(what_is_known_goes_along) {
     fixture f;
     begin(&f, TENSORS DEVICE " sem.signal r, 1, 1\n wait r\n halt\nother: wait r\n sem.signal r, 1, 0\n");
     f.sides[0].config.sanitize = f.sides[1].config.sanitize = true;
@@ -405,7 +405,7 @@ static void what_is_known_goes_along(void **state) {
 }
 
 /* What one core was told by another device, the other knows behind a barrier. */
-static void a_barrier_tells_the_other_core(void **state) {
+TEST(a_barrier_tells_the_other_core) {
     for (int told = 0; told < 2; told++) {
         char text[512];
         fixture f;
@@ -431,7 +431,7 @@ static void a_barrier_tells_the_other_core(void **state) {
 }
 
 /* What is undefined comes so, also where a message held something else before. */
-static void undefined_values_come_so(void **state) {
+TEST(undefined_values_come_so) {
     fixture f;
     begin(&f, TENSORS DEVICE " dma y <- x, s, r device=1\n wait s\n wait r\n halt\n"
                              "other: wait r\n dma x <- z, s, r device=0\n wait s\n");
@@ -484,13 +484,13 @@ static void check_cycles(bool ends_at_once) {
     end(&f);
 }
 
-static void a_chip_goes_up_to_a_cycle(void **state) {
+TEST(a_chip_goes_up_to_a_cycle) {
     check_cycles(false);
     check_cycles(true);
 }
 
 /* It says how long nothing happens: less than half of the cycles are asked for. */
-static void quiet_cycles_are_known(void **state) {
+TEST(quiet_cycles_are_known) {
     fixture f;
     begin(&f, TENSORS " dma y <- x, s\n wait s\n");
     make(&f);
@@ -501,7 +501,7 @@ static void quiet_cycles_are_known(void **state) {
     end(&f);
 }
 
-static void too_many_cycles_are_an_error(void **state) {
+TEST(too_many_cycles_are_an_error) {
     for (int64_t most = 2; most <= 3; most++) {
         fixture f;
         ts_error err = {0};
@@ -514,16 +514,4 @@ static void too_many_cycles_are_an_error(void **state) {
         if (most < 3) assert_string_equal(err.message, "the program has not halted after 2 cycles");
         end(&f);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slices_come_in_their_place),      cmocka_unit_test(other_shapes_come_too),
-        cmocka_unit_test(chunks_are_written_as_they_come), cmocka_unit_test(time_only_carries_no_bytes),
-        cmocka_unit_test(messages_are_used_again),         cmocka_unit_test(signals_are_messages),
-        cmocka_unit_test(what_is_known_goes_along),        cmocka_unit_test(undefined_values_come_so),
-        cmocka_unit_test(a_chip_goes_up_to_a_cycle),       cmocka_unit_test(quiet_cycles_are_known),
-        cmocka_unit_test(a_barrier_tells_the_other_core),  cmocka_unit_test(too_many_cycles_are_an_error),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

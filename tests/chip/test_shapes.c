@@ -67,7 +67,7 @@ static const struct {
     {&both, {LONG, LONG, 12, 128, 4096, 8192 + 2 * ACCESS, READS | WRITES, 0, 1}, true, false},
 };
 
-static void they_make_the_same_accesses_up_to_a_shift(void **state) {
+TEST(they_make_the_same_accesses_up_to_a_shift) {
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         ts_arena *arena = ts_arena_new();
         shapes *all = TS_NEW(arena, shapes);
@@ -88,7 +88,7 @@ static void they_make_the_same_accesses_up_to_a_shift(void **state) {
 }
 
 /* Also a hash of both halves: two numbers, of which each tells them apart. */
-static void both_numbers_tell_them_apart(void **state) {
+TEST(both_numbers_tell_them_apart) {
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         ts_arena *arena = ts_arena_new();
         shapes *all = TS_NEW(arena, shapes);
@@ -102,7 +102,7 @@ static void both_numbers_tell_them_apart(void **state) {
 }
 
 /* One of so many boxes that they are not looked at is like no other, itself included. */
-static void many_boxes_are_like_no_other(void **state) {
+TEST(many_boxes_are_like_no_other) {
     static const transfer many = {
         "f32[56,5760]{1,0:T(8,128)}", "f32[56,5760]{1,0:T(7,90)}", 56, 5760, 0, 0, READS, 0, 1};
     ts_arena *arena = ts_arena_new();
@@ -118,13 +118,4 @@ static void many_boxes_are_like_no_other(void **state) {
     assert_memory_not_equal(hashes[0], hashes[1], sizeof hashes[0]);
     assert_memory_not_equal(hashes[0], hashes[2], sizeof hashes[0]); /* of another chip */
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(they_make_the_same_accesses_up_to_a_shift),
-        cmocka_unit_test(both_numbers_tell_them_apart),
-        cmocka_unit_test(many_boxes_are_like_no_other),
-    };
-    return cmocka_run_group_tests_name("chip/shapes", tests, NULL, NULL);
 }

@@ -45,7 +45,7 @@ static int64_t same_period(twins *t, const start *starts, int64_t from) {
 static const start usual[STARTS] = {{0, 16, false}, {40, 8, true}, {90, 4, false}};
 
 /* The first is simulated, the second recorded. */
-static void what_comes_again_is_recalled(void **state) {
+TEST(what_comes_again_is_recalled) {
     static const start rows[][STARTS] = {
         {{0, 16, false}, NONE, NONE},
         {{0, 8, true}, NONE, NONE},
@@ -63,7 +63,7 @@ static void what_comes_again_is_recalled(void **state) {
 }
 
 /* What the core does otherwise is simulated from there on, and recalled when it comes once more. */
-static void what_goes_on_otherwise_is_simulated(void **state) {
+TEST(what_goes_on_otherwise_is_simulated) {
     static const start rows[][STARTS] = {
         {{0, 16, false}, {41, 8, true}, {90, 4, false}}, /* another cycle */
         {{0, 16, false}, {40, 9, true}, {90, 4, false}}, /* another shape */
@@ -81,7 +81,7 @@ static void what_goes_on_otherwise_is_simulated(void **state) {
 }
 
 /* One that starts behind the first's end: the end was recalled, the rest is simulated. */
-static void starts_behind_an_end_are_simulated(void **state) {
+TEST(starts_behind_an_end_are_simulated) {
     enum { BETWEEN = 700 };
     static const start two[STARTS] = {{0, 16, false}, {1, 64, true}, NONE},
                        three[STARTS] = {{0, 16, false}, {1, 64, true}, {BETWEEN, 4, false}};
@@ -97,7 +97,7 @@ static void starts_behind_an_end_are_simulated(void **state) {
 
 /* ---- The engine's limits, and cycles that are passed over ---- */
 
-static void descriptors_are_counted(void **state) {
+TEST(descriptors_are_counted) {
     side s = side_open(1);
     for (int i = 0; i < plain_dma.descriptors; i++) {
         assert_true(traffic_can_start(s.t));
@@ -111,7 +111,7 @@ static void descriptors_are_counted(void **state) {
     side_close(&s);
 }
 
-static void plans_have_arenas_that_are_used_again(void **state) {
+TEST(plans_have_arenas_that_are_used_again) {
     side s = side_open(1);
     ts_arena *first = traffic_arena(s.t);
     assert_ptr_equal(traffic_arena(s.t), first);
@@ -131,7 +131,7 @@ static void plans_have_arenas_that_are_used_again(void **state) {
 }
 
 /* A kind that the engine cannot do is refused, and nothing is under way. */
-static void what_the_engine_cannot_do_is_told(void **state) {
+TEST(what_the_engine_cannot_do_is_told) {
     static const ts_dma_config none = {.queues = 1, .descriptors = 1, .loop_dims = 4, .access_bytes = 64};
     const ts_dma_machine weak = {&none, &hbm2, HBM2_KHZ, NULL};
     ts_error err = {0};
@@ -145,7 +145,7 @@ static void what_the_engine_cannot_do_is_told(void **state) {
 }
 
 /* Of refreshes of all banks, every 3.9 us; in it each of 16 pseudo channels moves 32 bytes in 2 ns. */
-static void the_interval_of_refreshes_is_in_core_cycles(void **state) {
+TEST(the_interval_of_refreshes_is_in_core_cycles) {
     static const struct {
         ts_hbm_refresh refresh;
         int ticks_per_ck;
@@ -170,7 +170,7 @@ static void the_interval_of_refreshes_is_in_core_cycles(void **state) {
 
 /* ---- Counting for more ---- */
 
-static void what_is_repeated_counts_so_often(void **state) {
+TEST(what_is_repeated_counts_so_often) {
     enum { TIMES = 3, SKIPPED = TIMES * PERIOD };
     static const int64_t reads = (16 + 4) * ROW / BURST, writes = 8 * ROW / BURST;
     twins t = open_twins();
@@ -194,7 +194,7 @@ static void what_is_repeated_counts_so_often(void **state) {
 }
 
 /* Also what is under way, whether its end is known or not. */
-static void what_is_under_way_is_repeated_later(void **state) {
+TEST(what_is_under_way_is_repeated_later) {
     for (int known = 0; known < 2; known++) {
         side s = side_open(1), plain = side_open(1);
         side_begin(&s, &usual[0], 7);
@@ -213,7 +213,7 @@ static void what_is_under_way_is_repeated_later(void **state) {
     }
 }
 
-static void what_is_exact_is_no_estimate(void **state) {
+TEST(what_is_exact_is_no_estimate) {
     side s = {.arena = ts_arena_new()};
     s.t = traffic_new(s.arena, &side_machine, true);
     traffic_share(s.t, TRAFFIC_SIMULATED_BYTES, NULL);
@@ -249,7 +249,7 @@ static void feed_rows(side *s, int64_t incoming, const start *what, int64_t cycl
 }
 
 /* Alone, and before or behind the end of a transfer. */
-static void arrivals_end_in_their_order(void **state) {
+TEST(arrivals_end_in_their_order) {
     static const start eight = {0, 8, true};
     side plain = side_open(1);
     side_begin(&plain, &usual[0], 0);
@@ -283,7 +283,7 @@ static void arrivals_end_in_their_order(void **state) {
 }
 
 /* Their writes are recalled with the busy period. */
-static void arrivals_do_not_end_what_is_recalled(void **state) {
+TEST(arrivals_do_not_end_what_is_recalled) {
     static const start eight = {0, 8, true};
     side s = side_open(TRAFFIC_SIMULATED_BYTES);
     int64_t ends[5], came[5];
@@ -311,7 +311,7 @@ static void arrivals_do_not_end_what_is_recalled(void **state) {
 
 /* In a recalled busy period whose second transfer always started before the first ended: what ends by then is what came, also in
  * the very cycle of that start. */
-static void arrivals_end_before_an_end_is_known(void **state) {
+TEST(arrivals_end_before_an_end_is_known) {
     static const start one = {0, 1, true};
     int in_that_cycle = 0;
     for (int at = 0; at <= usual[1].at; at++) {
@@ -335,7 +335,7 @@ static void arrivals_end_before_an_end_is_known(void **state) {
 
 /* Little that comes alone is passed over once there are samples of it, and counts as if it were written; not if all is
  * simulated, or before so many bytes are. */
-static void little_that_comes_is_passed_over(void **state) {
+TEST(little_that_comes_is_passed_over) {
     enum { ARRIVALS = 40, SAMPLES = 16 };
     static const start one = {0, 1, true};
     for (int k = 0; k < 3; k++) {
@@ -354,24 +354,4 @@ static void little_that_comes_is_passed_over(void **state) {
         if (k > 0) assert_int_equal(s.t->simulated_bytes, ARRIVALS * ROW);
         side_close(&s);
     }
-}
-
-int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_comes_again_is_recalled),
-        cmocka_unit_test(what_goes_on_otherwise_is_simulated),
-        cmocka_unit_test(starts_behind_an_end_are_simulated),
-        cmocka_unit_test(descriptors_are_counted),
-        cmocka_unit_test(plans_have_arenas_that_are_used_again),
-        cmocka_unit_test(what_the_engine_cannot_do_is_told),
-        cmocka_unit_test(the_interval_of_refreshes_is_in_core_cycles),
-        cmocka_unit_test(what_is_repeated_counts_so_often),
-        cmocka_unit_test(what_is_under_way_is_repeated_later),
-        cmocka_unit_test(what_is_exact_is_no_estimate),
-        cmocka_unit_test(arrivals_end_in_their_order),
-        cmocka_unit_test(arrivals_do_not_end_what_is_recalled),
-        cmocka_unit_test(arrivals_end_before_an_end_is_known),
-        cmocka_unit_test(little_that_comes_is_passed_over),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static ts_choose_result chosen(const ts_choose_request *request) {
 
 /* ---- Uses ---- */
 
-static void uses_are_read(void **state) {
+TEST(uses_are_read) {
     const ts_choose_request r = request_of("f32[4,5,6]", "dma, reduce:2,stream,reduce : 0, dma:vmem>hbm");
     assert_int_equal(r.use_count, 5);
     const ts_use_kind kinds[] = {TS_USE_DMA, TS_USE_REDUCE, TS_USE_STREAM, TS_USE_REDUCE, TS_USE_DMA};
@@ -70,7 +70,7 @@ static const struct {
     {"dma,dma,dma,dma,dma,dma,dma,dma,dma,dma,dma,dma,dma,dma,dma,dma,dma", "error: more than 16 uses\n"},
 };
 
-static void wrong_uses_are_refused(void **state) {
+TEST(wrong_uses_are_refused) {
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         ts_choose_request request = {.machine = machine, .shape = parse_shape(arena, "f32[4,5,6]")};
         ts_source source = {"uses", wrong[i].uses, strlen(wrong[i].uses)};
@@ -80,7 +80,7 @@ static void wrong_uses_are_refused(void **state) {
     }
 }
 
-static void a_scalar_has_no_dim_to_sum(void **state) {
+TEST(a_scalar_has_no_dim_to_sum) {
     ts_choose_request request = {.machine = machine, .shape = parse_shape(arena, "f32[]")};
     ts_source source = {"uses", "reduce:0", 8};
     ts_error err = {0};
@@ -112,7 +112,7 @@ static const struct {
      "f32[1,1,1,1,1,1,2]{0,1,6,5,4,3,2:T(1,128)}"},
 };
 
-static void layouts_are_enumerated(void **state) {
+TEST(layouts_are_enumerated) {
     for (size_t i = 0; i < sizeof listed / sizeof listed[0]; i++) {
         const ts_choose_request request = {.machine = machine, .combine = listed[i].combine};
         const ts_shape *shape = parse_shape(arena, listed[i].shape);
@@ -134,7 +134,7 @@ static void layouts_are_enumerated(void **state) {
     }
 }
 
-static void too_many_are_refused(void **state) {
+TEST(too_many_are_refused) {
     static const struct {
         const char *shape, *error;
     } rows[] = {
@@ -162,7 +162,7 @@ static const ts_candidate *find(const ts_choose_result *r, const char *text) {
 }
 
 /* The fewest bytes are the best to transfer; what cannot be the best is cut, unless one asks for all. */
-static void the_best_is_first(void **state) {
+TEST(the_best_is_first) {
     ts_choose_request request = request_of("f32[1000,3]", "dma");
     const ts_choose_result some = chosen(&request);
     request.exhaustive = true;
@@ -204,7 +204,7 @@ static int64_t order_of(const ts_candidate *a, const ts_candidate *b) {
 
 /* Of those that take as long: fewer bytes, then tiles that compilers make, then the rule's and the tensor's own, then
  * row-major. Of those that were cut bytes are third. */
-static void rows_are_in_order(void **state) {
+TEST(rows_are_in_order) {
     static const struct {
         const char *shape, *uses;
         bool exhaustive;
@@ -233,7 +233,7 @@ static void rows_are_in_order(void **state) {
 }
 
 /* The HBM's energy is that of each transfer, and of standing by while the core works alone. */
-static void energy_is_of_all_uses(void **state) {
+TEST(energy_is_of_all_uses) {
     static const struct {
         const char *uses;
         int transfers;
@@ -256,7 +256,7 @@ static void energy_is_of_all_uses(void **state) {
 }
 
 /* What is asked about is priced, however bad; a layout of its own is one more. */
-static void the_tensor_s_own_is_priced(void **state) {
+TEST(the_tensor_s_own_is_priced) {
     ts_choose_request request = request_of("f32[1000,3]{1,0:T(8,128)}", "dma");
     ts_choose_result r = chosen(&request);
     assert_true(r.priced == 5 && r.cut == 3);
@@ -270,7 +270,7 @@ static void the_tensor_s_own_is_priced(void **state) {
 }
 
 /* Transfers, and the core beside them: the slower counts, with its limiter. */
-static void the_slower_side_counts(void **state) {
+TEST(the_slower_side_counts) {
     ts_choose_request request = request_of("f32[512,512]", "dma");
     request.exhaustive = true;
     const ts_choose_result once = chosen(&request);
@@ -291,7 +291,7 @@ static void the_slower_side_counts(void **state) {
 }
 
 /* Orders of the major dims that change nothing are one row. */
-static void rows_that_are_alike_are_one(void **state) {
+TEST(rows_that_are_alike_are_one) {
     ts_choose_request request = request_of("f32[2,3,8,128]", "dma");
     request.exhaustive = true;
     const ts_choose_result r = chosen(&request);
@@ -305,7 +305,7 @@ static void rows_that_are_alike_are_one(void **state) {
     assert_null(find(&r, "f32[2,3,8,128]{3,2,0,1:T(8,128)}"));
 }
 
-static void what_does_not_fit_is_dropped(void **state) {
+TEST(what_does_not_fit_is_dropped) {
     ts_choose_request request = request_of("f32[1000000,3]{0,1:T(4,128)S(1)}", "stream");
     const ts_choose_result r = chosen(&request);
     assert_int_equal(r.enumerated, 8);
@@ -344,7 +344,7 @@ static ts_candidate priced(const ts_choose_request *request, const ts_shape *sha
 }
 
 /* From 64 MiB on a price is that of twice as much and of less, to within 2 % (choose_price.c). */
-static void large_transfers_are_extended(void **state) {
+TEST(large_transfers_are_extended) {
     ts_choose_request request = request_of("f32[26000,1024]{1,0:T(8,128)}", "dma");
     const ts_candidate large = priced(&request, request.shape);
     request.exact = true;
@@ -358,7 +358,7 @@ static void large_transfers_are_extended(void **state) {
 }
 
 /* From a memory to itself: to where the memory aligns what comes behind. */
-static void copies_go_behind_their_source(void **state) {
+TEST(copies_go_behind_their_source) {
     ts_choose_request request = request_of("f32[1000,300]{1,0:T(8,128)}", "dma:hbm>hbm");
     const int64_t bytes = request.shape->bytes;
     ts_error err = {0};
@@ -380,7 +380,7 @@ static void copies_go_behind_their_source(void **state) {
 }
 
 /* The bound counts each end that is in HBM, and the core beside transfers. */
-static void bounds_add_up(void **state) {
+TEST(bounds_add_up) {
     static const struct {
         const char *uses;
         int transfers, kernels;
@@ -415,7 +415,7 @@ static const struct {
     {"{1,0:T(8,128)S(1)}", 32764, false},
 };
 
-static void a_layout_lies_in_place_or_behind(void **state) {
+TEST(a_layout_lies_in_place_or_behind) {
     const ts_choose_request request = {.machine = machine};
     for (size_t i = 0; i < sizeof rooms / sizeof rooms[0]; i++) {
         ts_text text = ts_text_begin(arena);
@@ -433,7 +433,7 @@ static void a_layout_lies_in_place_or_behind(void **state) {
 }
 
 /* Behind itself, too: 62 MB and 77 MB are more than the 134 MB of VMEM. */
-static void a_layout_lies_behind_its_own(void **state) {
+TEST(a_layout_lies_behind_its_own) {
     const ts_choose_request request = {.machine = machine};
     choose_pricer p = pricer_of(&request);
     p.program =
@@ -447,7 +447,7 @@ static void a_layout_lies_behind_its_own(void **state) {
 }
 
 /* What a run says where it does not end is no limit that was reached. */
-static void a_run_that_fails(void **state) {
+TEST(a_run_that_fails) {
     const ts_choose_request request = {.machine = machine, .program = "a.tsim"};
     choose_pricer p = pricer_of(&request);
     p.program = assemble_text(arena, machine,
@@ -466,7 +466,7 @@ static void a_run_that_fails(void **state) {
 }
 
 /* Of its own layout a program takes what a run takes; it is cut where it reaches the limit. */
-static void a_run_is_cut_at_its_limit(void **state) {
+TEST(a_run_is_cut_at_its_limit) {
     const ts_choose_request request = {.machine = machine, .program = "a.tsim"};
     choose_pricer p = pricer_of(&request);
     p.program =
@@ -500,7 +500,7 @@ static void a_run_is_cut_at_its_limit(void **state) {
 }
 
 /* Of what programs leave, that of the fastest that ends with transfers under way is kept, else of the fastest. */
-static void the_fastest_run_s_findings_are_kept(void **state) {
+TEST(the_fastest_run_s_findings_are_kept) {
     static const struct {
         const char *end;
         int bundles;
@@ -611,7 +611,7 @@ static void assert_wins(const ts_choose_request *request, const ts_choose_result
     machine = was;
 }
 
-static void assumed_figures_are_moved(void **state) {
+TEST(assumed_figures_are_moved) {
     const ts_machine *usual = machine;
     for (size_t i = 0; i < sizeof moved / sizeof moved[0]; i += (size_t)stride(1, 4)) {
         machine = ts_machine_load(NULL, arena, moved[i].machine);
@@ -682,7 +682,7 @@ static int64_t cycles_of(choose_core *core, const char *shape, int dim, const ch
     return cycles;
 }
 
-static void kernels_fit_the_layout(void **state) {
+TEST(kernels_fit_the_layout) {
     choose_core core = {.arena = arena, .machine = machine};
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
         const char *limiter;
@@ -694,7 +694,7 @@ static void kernels_fit_the_layout(void **state) {
 }
 
 /* Twice as much takes twice as long, but for what a kernel begins and ends with; from half of VMEM on exactly. */
-static void kernels_take_their_vregs(void **state) {
+TEST(kernels_take_their_vregs) {
     static const char *const sizes[][2] = {
         {"f32[4096,512]{1,0:T(8,128)}", "f32[8192,512]{1,0:T(8,128)}"},
         {"bf16[4096,512]{1,0:T(8,128)(2,1)}", "bf16[8192,512]{1,0:T(8,128)(2,1)}"},
@@ -718,7 +718,7 @@ static void kernels_take_their_vregs(void **state) {
                      ts_ceil_div(16384, machine->core.limits.slots[TS_SLOT_VLD]));
 }
 
-static void a_type_without_arithmetic(void **state) {
+TEST(a_type_without_arithmetic) {
     const ts_choose_request request = request_of("f64[16,128]", "stream");
     ts_error err = {0};
     ts_choose_result result;
@@ -739,7 +739,7 @@ static ts_choose_request of_program(const char *tensor) {
     return request;
 }
 
-static void a_program_s_tensor(void **state) {
+TEST(a_program_s_tensor) {
     ts_choose_request request = of_program("x");
     const ts_choose_result some = chosen(&request);
     request.exhaustive = true;
@@ -755,7 +755,7 @@ static void a_program_s_tensor(void **state) {
     }
 }
 
-static void programs_and_tensors_that_are_not(void **state) {
+TEST(programs_and_tensors_that_are_not) {
     static const struct {
         const char *tensor, *error;
     } rows[] = {
@@ -785,7 +785,7 @@ static const char *file_of(const char *text) {
 }
 
 /* Of a tensor that is not there, or not named, an error says which may be asked about. */
-static void what_may_be_asked_about(void **state) {
+TEST(what_may_be_asked_about) {
     static const struct {
         const char *text, *tensor, *begin, *end; /* around the program's name */
     } rows[] = {
@@ -813,7 +813,7 @@ static void what_may_be_asked_about(void **state) {
 #define FETCH ".tensor y vmem f32[2,3,8,128]{3,2,1,0:T(8,128)}\n.sem s\n dma y <- x, s\n wait s\n"
 
 /* A layout without tiles is one of its own, though its elements lie as tiles of 8 rows have them. */
-static void a_program_s_tensor_without_tiles(void **state) {
+TEST(a_program_s_tensor_without_tiles) {
     const char *path = file_of(".tensor x hbm f32[2,3,8,128]{3,2,1,0}\n" FETCH);
     ts_choose_request request = request_of(NULL, "");
     request.program = path;
@@ -832,7 +832,7 @@ static void a_program_s_tensor_without_tiles(void **state) {
 }
 
 /* In VMEM an instruction may address it: any of a bundle, of any bundle. */
-static void words_that_are_addressed(void **state) {
+TEST(words_that_are_addressed) {
     static const struct {
         const char *bundles;
         int line; /* 0: none addresses x */
@@ -956,7 +956,7 @@ static ts_candidate candidate_of(const ts_choose_request *request, const told *t
                           .priced = t->cycles != 0};
 }
 
-static void winners_of_told_lists(void **state) {
+TEST(winners_of_told_lists) {
     for (size_t i = 0; i < sizeof contests / sizeof contests[0]; i++) {
         ts_machine one = *machine; /* of that figure alone */
         ts_choose_request request =
@@ -995,38 +995,4 @@ static int make_machine(void **state) {
     return machine ? 0 : -1;
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(uses_are_read),
-        cmocka_unit_test(wrong_uses_are_refused),
-        cmocka_unit_test(a_scalar_has_no_dim_to_sum),
-        cmocka_unit_test(layouts_are_enumerated),
-        cmocka_unit_test(too_many_are_refused),
-        cmocka_unit_test(the_best_is_first),
-        cmocka_unit_test(rows_are_in_order),
-        cmocka_unit_test(energy_is_of_all_uses),
-        cmocka_unit_test(the_tensor_s_own_is_priced),
-        cmocka_unit_test(the_slower_side_counts),
-        cmocka_unit_test(rows_that_are_alike_are_one),
-        cmocka_unit_test(what_does_not_fit_is_dropped),
-        cmocka_unit_test(large_transfers_are_extended),
-        cmocka_unit_test(copies_go_behind_their_source),
-        cmocka_unit_test(bounds_add_up),
-        cmocka_unit_test(a_layout_lies_in_place_or_behind),
-        cmocka_unit_test(a_layout_lies_behind_its_own),
-        cmocka_unit_test(a_run_that_fails),
-        cmocka_unit_test(a_run_is_cut_at_its_limit),
-        cmocka_unit_test(the_fastest_run_s_findings_are_kept),
-        cmocka_unit_test(assumed_figures_are_moved),
-        cmocka_unit_test(kernels_fit_the_layout),
-        cmocka_unit_test(kernels_take_their_vregs),
-        cmocka_unit_test(a_type_without_arithmetic),
-        cmocka_unit_test(a_program_s_tensor),
-        cmocka_unit_test(programs_and_tensors_that_are_not),
-        cmocka_unit_test(what_may_be_asked_about),
-        cmocka_unit_test(a_program_s_tensor_without_tiles),
-        cmocka_unit_test(words_that_are_addressed),
-        cmocka_unit_test(winners_of_told_lists),
-    };
-    return cmocka_run_group_tests(tests, make_machine, end_group);
-}
+int main(void) { return run_all_tests(make_machine, end_group); }

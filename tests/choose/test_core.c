@@ -129,7 +129,7 @@ static void assert_work(size_t row, const ts_core_counters *c) {
     assert_int_equal(c->instructions[TS_SLOT_VST], crossings ? groups + rest : sum_count * packing);
 }
 
-static void sums_are_of_all_values(void **state) {
+TEST(sums_are_of_all_values) {
     for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++) {
         ts_arena *scratch = ts_arena_new();
         const choose_core core = {.arena = scratch, .machine = v5e, .dtype = sums[i].dtype};
@@ -159,7 +159,7 @@ static const struct {
     {false, TS_DTYPE_U4, 8, 1, 3},
 };
 
-static void a_pass_writes_what_it_read(void **state) {
+TEST(a_pass_writes_what_it_read) {
     for (size_t i = 0; i < sizeof passes / sizeof passes[0]; i++) {
         ts_arena *scratch = ts_arena_new();
         ts_dtype dtype = passes[i].dtype;
@@ -236,7 +236,7 @@ static ts_machine machine_with(int64_t vregs, ts_machine_memory *vmem) {
     return machine;
 }
 
-static void sums_are_as_long_as_the_dim(void **state) {
+TEST(sums_are_as_long_as_the_dim) {
     for (size_t i = 0; i < sizeof amounts / sizeof amounts[0]; i++) {
         ts_machine_memory vmem;
         const ts_machine small = machine_with(amounts[i].most, &vmem);
@@ -261,7 +261,7 @@ static void sums_are_as_long_as_the_dim(void **state) {
 }
 
 /* All blocks count, those at the ends for what is left in them. */
-static void all_blocks_are_run(void **state) {
+TEST(all_blocks_are_run) {
     static const struct {
         const char *shape;
         int dim, most;
@@ -297,7 +297,7 @@ static void all_blocks_are_run(void **state) {
 }
 
 /* A group of sums needs room, too, behind half of a small VMEM. */
-static void a_vmem_of_a_few_vregs(void **state) {
+TEST(a_vmem_of_a_few_vregs) {
     ts_machine_memory vmem;
     const ts_machine small = machine_with(1, &vmem);
     choose_core core = {.arena = arena, .machine = &small, .dtype = TS_DTYPE_F32};
@@ -312,7 +312,7 @@ static void a_vmem_of_a_few_vregs(void **state) {
 }
 
 /* The same kernel is run once, another anew. */
-static void a_kernel_is_run_once(void **state) {
+TEST(a_kernel_is_run_once) {
     static const struct {
         const char *shape;
         int dim, runs;
@@ -337,7 +337,7 @@ static void a_kernel_is_run_once(void **state) {
 }
 
 /* Nothing takes no time; and what the vector unit cannot add is not modelled, however little of it there is. */
-static void nothing_to_add(void **state) {
+TEST(nothing_to_add) {
     choose_core core = {.arena = arena, .machine = v5e, .dtype = TS_DTYPE_F32};
     const ts_choose_use use = {TS_USE_REDUCE, 0, NULL, NULL};
     ts_error err = {0};
@@ -358,12 +358,4 @@ static int load_machines(void **state) {
     return v5e && v6e ? 0 : -1;
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_are_of_all_values),      cmocka_unit_test(a_pass_writes_what_it_read),
-        cmocka_unit_test(sums_are_as_long_as_the_dim), cmocka_unit_test(a_vmem_of_a_few_vregs),
-        cmocka_unit_test(a_kernel_is_run_once),        cmocka_unit_test(nothing_to_add),
-        cmocka_unit_test(all_blocks_are_run),
-    };
-    return cmocka_run_group_tests(tests, load_machines, end_group);
-}
+int main(void) { return run_all_tests(load_machines, end_group); }

@@ -65,7 +65,7 @@ static bool read(ts_error *err, ts_arena *arena, const char *text, const char *o
     return ts_field_read(err, arena, &table, above ? ts_tree_merge(arena, tree, above) : tree, out, leaves);
 }
 
-static void reads_a_struct(void **state) {
+TEST(reads_a_struct) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     thing got;
@@ -113,7 +113,7 @@ static void reads_a_struct(void **state) {
 }
 
 /* What is accepted, and how it is printed back. */
-static void prints_canonically(void **state) {
+TEST(prints_canonically) {
     static const struct {
         const char *override, *printed;
     } cases[] = {
@@ -164,7 +164,7 @@ static void prints_canonically(void **state) {
 }
 
 /* As written comments stand in a column, where there is room; the values alone have none. */
-static void prints_a_file(void **state) {
+TEST(prints_a_file) {
     static const char given[] =
         "a: {count: 8, big: 7} # published\nflag: true\n"
         "text: abcdefghijklmnopqrstuvwxyz0123456789 # as long\ncolour: blue # assumed\nbytes: 1024 B\n"
@@ -196,7 +196,7 @@ static void prints_a_file(void **state) {
     ts_arena_free(arena);
 }
 
-static void refuses_values(void **state) {
+TEST(refuses_values) {
 #define INTEGER "an integer from 1 to 64, a power of two"
 #define SIZE    "a size such as 16 KiB from 0 B to 1 TiB"
 #define CLOCK   "a frequency such as 1.5 GHz from 0.001 MHz to 9 GHz"
@@ -269,7 +269,7 @@ static void refuses_values(void **state) {
     }
 }
 
-static void refuses_files(void **state) {
+TEST(refuses_files) {
     static const struct {
         const char *text, *expected;
     } cases[] = {
@@ -303,13 +303,4 @@ static void refuses_files(void **state) {
         assert_error(&err, TS_ERROR_INPUT, cases[i].expected);
         ts_arena_free(arena);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_a_struct), cmocka_unit_test(prints_canonically),
-        cmocka_unit_test(prints_a_file),  cmocka_unit_test(refuses_values),
-        cmocka_unit_test(refuses_files),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

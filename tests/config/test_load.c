@@ -62,7 +62,7 @@ static void expect_refusal(const char *name, ts_error_kind kind, const char *exp
     ts_arena_free(arena);
 }
 
-static void merges_builtins(void **state) {
+TEST(merges_builtins) {
     expect_tree("alpha", "x=1 m=(a=1 b=2)");
     expect_tree("beta", "x=1 m=(a=1 b=3 c=4) y=5");
     expect_tree("gamma", "x=1 m=(b=3 c=4) y=5");
@@ -70,7 +70,7 @@ static void merges_builtins(void **state) {
 
 #define NAMES "alpha, beta, gamma, loop-1, loop-2, outside, list, none, typo"
 
-static void refuses_builtins(void **state) {
+TEST(refuses_builtins) {
     expect_refusal(
         "bata", TS_ERROR_INPUT,
         "error: no machine is called 'bata', and it is no path of a file: the built-in ones are " NAMES
@@ -127,7 +127,7 @@ static void expect_files(const char *name, const char *expected) {
     ts_arena_free(arena);
 }
 
-static void loads_files(void **state) {
+TEST_WITH(loads_files, enter, leave) {
     char absolute[4200];
     snprintf(absolute, sizeof absolute, "base: %s/b.yml\n", (const char *)*state);
     save("sub/g.yaml", absolute);
@@ -165,7 +165,7 @@ static void loads_files(void **state) {
     expect_refusal("./sub", TS_ERROR_IO, "error: cannot read './sub': it is a directory\n");
 }
 
-static void parses_overrides(void **state) {
+TEST(parses_overrides) {
     static const struct {
         const char *text, *expected;
     } rows[] = {
@@ -186,14 +186,4 @@ static void parses_overrides(void **state) {
         assert_error(&err, TS_ERROR_USAGE, rows[i].expected);
         ts_arena_free(arena);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(merges_builtins),
-        cmocka_unit_test(refuses_builtins),
-        cmocka_unit_test(parses_overrides),
-        cmocka_unit_test_setup_teardown(loads_files, enter, leave),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

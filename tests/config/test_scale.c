@@ -17,7 +17,7 @@ typedef struct {
     }
 
 /* No more than the member holds, nor half of an odd figure; 0 would stay what it is. */
-static void figures_are_scaled_exactly(void **state) {
+TEST(figures_are_scaled_exactly) {
     static const struct {
         ts_field field;
         thing at;
@@ -49,9 +49,4 @@ static void figures_are_scaled_exactly(void **state) {
             if (moved) assert_string_equal(out.bytes, expected);
         }
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(figures_are_scaled_exactly)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

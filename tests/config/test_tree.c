@@ -24,7 +24,7 @@ static void print_tree(ts_text *out, const ts_tree *node) {
     ts_text_add(out, node->kind == TS_TREE_MAP ? "}" : "]");
 }
 
-static void reads_trees(void **state) {
+TEST(reads_trees) {
     static const struct {
         const char *text, *tree;
     } rows[] = {
@@ -67,7 +67,7 @@ static void expect_refusal(const char *text, size_t length, const char *expected
     ts_arena_free(arena);
 }
 
-static void refuses(void **state) {
+TEST(refuses) {
     static const struct {
         const char *text, *expected;
     } rows[] = {
@@ -105,7 +105,7 @@ static void refuses(void **state) {
 }
 
 /* Aliases of aliases: 10 x 10 x 10 x 10 values from a few lines. */
-static void bounds_expansion(void **state) {
+TEST(bounds_expansion) {
     ts_arena *arena = ts_arena_new();
     ts_text text = ts_text_begin(arena);
     ts_text_add(&text, "a: &a [0,0,0,0,0,0,0,0,0,0]\n");
@@ -121,7 +121,7 @@ static void bounds_expansion(void **state) {
 }
 
 /* A list of 4,095 values and the list itself are as many as there may be. */
-static void counts_every_value(void **state) {
+TEST(counts_every_value) {
     ts_arena *arena = ts_arena_new();
     ts_text text = ts_text_begin(arena);
     for (int i = 1; i < TS_TREE_MAX_NODES; i++) ts_text_add(&text, "- 0\n");
@@ -136,7 +136,7 @@ static void counts_every_value(void **state) {
 }
 
 /* Every prefix of a file is a tree or an error with a place inside it. */
-static void survives_truncation(void **state) {
+TEST(survives_truncation) {
     static const char text[] =
         "a: &x {b: 'c', d: \"e\\n\", f: [1, 2]}\ng: |\n  h\ni: *x # j\nk:\n  l: \xc3\xa4\n";
     for (size_t length = 0; length < sizeof text; length++) {
@@ -163,7 +163,7 @@ void ts_out_of_memory(size_t bytes) {
 }
 
 /* Never taken for what is wrong with the text, which a study would note as its answer. */
-static void memory_runs_out(void **state) {
+TEST(memory_runs_out) {
     static const char text[] = "a: &x {b: 'c', d: [1, 2]}\ne: *x # j\n";
     const ts_source source = {"t.yaml", text, sizeof text - 1};
     volatile int calls = 0;
@@ -179,13 +179,4 @@ static void memory_runs_out(void **state) {
         ts_arena_free(arena);
     }
     assert_true(calls > 20);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_trees),         cmocka_unit_test(refuses),
-        cmocka_unit_test(bounds_expansion),    cmocka_unit_test(counts_every_value),
-        cmocka_unit_test(survives_truncation), cmocka_unit_test(memory_runs_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

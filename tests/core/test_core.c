@@ -56,7 +56,7 @@ static const struct {
     {"jump @1", 0, 0, 0}, /* one past the last: the end */
 };
 
-static void scalar_instructions_compute(void **state) {
+TEST(scalar_instructions_compute) {
     for (size_t i = 0; i < sizeof(scalars) / sizeof(scalars[0]); i++) {
         fixture *f = fixture_new();
         assert_true(fixture_load(f, scalars[i].text));
@@ -70,7 +70,7 @@ static void scalar_instructions_compute(void **state) {
 }
 
 /* Which core of which device it is: of a second core of device 5 of 2 x 3, and where there is one of each. */
-static void a_core_knows_where_it_is(void **state) {
+TEST(a_core_knows_where_it_is) {
     static const int64_t index[] = {1, 2}, size[] = {2, 3};
     static const ts_core_device device = {.id = 5, .count = 6, .axis_count = 2, .index = index, .size = size};
     static const struct {
@@ -92,7 +92,7 @@ static void a_core_knows_where_it_is(void **state) {
     }
 }
 
-static void a_loop_counts(void **state) {
+TEST(a_loop_counts) {
     fixture *f = fixture_new();
     ts_core_counters counters;
     fixture_do(f, "smov s1 10\nsadd s2 s2 s1\nssub s1 s1 1\nbrnz s1 @1");
@@ -106,7 +106,7 @@ static void a_loop_counts(void **state) {
 
 /* ---- All reads of a bundle before its writes ---- */
 
-static void bundles_read_before_they_write(void **state) {
+TEST(bundles_read_before_they_write) {
     static const struct {
         const char *text;
         uint32_t s1, s2, s3;
@@ -133,7 +133,7 @@ static void bundles_read_before_they_write(void **state) {
     }
 }
 
-static void vector_bundles_read_before_they_write(void **state) {
+TEST(vector_bundles_read_before_they_write) {
     static const struct {
         const char *text;
         uint32_t v1, v2;
@@ -171,7 +171,7 @@ static void fill_vmem(fixture *f) {
     for (int i = 0; i < 16384; i++) vmem_words(f, 0, 16384)[i] = (uint32_t)i;
 }
 
-static void loads_follow_stride_rows_and_mask(void **state) {
+TEST(loads_follow_stride_rows_and_mask) {
     static const struct {
         const char *text;
         int word;
@@ -208,7 +208,7 @@ static void loads_follow_stride_rows_and_mask(void **state) {
     }
 }
 
-static void stores_follow_stride_rows_and_mask(void **state) {
+TEST(stores_follow_stride_rows_and_mask) {
     static const struct {
         const char *text;
         int word, from; /* of memory; of v1, -1: it keeps what it has */
@@ -239,7 +239,7 @@ static void stores_follow_stride_rows_and_mask(void **state) {
     }
 }
 
-static void words_of_smem_are_moved_alone(void **state) {
+TEST(words_of_smem_are_moved_alone) {
     fixture *f = fixture_new();
     fixture_do(f,
                "smov s0 4 ; smov s2 5\nsst [0] 7\nsst [2] 9\nsst [1] 8\nsld s1 [1]\nsld s3 [2]\nsld s4 [0]");
@@ -265,7 +265,7 @@ static void tell(void *chip, const ts_access *access) {
 }
 
 /* All rows of the access, and no others; together where they are one range. */
-static void accesses_are_told_row_for_row(void **state) {
+TEST(accesses_are_told_row_for_row) {
     enum { WORD = 4096, ROW = 512 };
     static const int masks[] = {0xff, 0x01, 0x80, 0x3c, 0x05, 0x99};
     static uint8_t rows[sizeof told.bytes];
@@ -303,7 +303,7 @@ static void tell_masked(void *chip, const ts_access *access) {
 }
 
 /* Even where the rows are one range. */
-static void masked_stores_are_told_with_each_row_s_mask(void **state) {
+TEST(masked_stores_are_told_with_each_row_s_mask) {
     fixture *f = fixture_new();
     memset(&told, 0, sizeof told);
     f->ports.accessed = tell_masked;
@@ -320,7 +320,7 @@ static void tell_smem(void *chip, const ts_access *access) {
     told.writes += access->writes;
 }
 
-static void words_of_smem_are_told_once(void **state) {
+TEST(words_of_smem_are_told_once) {
     fixture *f = fixture_new();
     memset(&told, 0, sizeof told);
     f->ports.accessed = tell_smem;
@@ -340,7 +340,7 @@ static void tell_outside(void *chip, const ts_outside_read *read) {
 }
 
 /* Of the words on both sides of the table, and of its first and last. */
-static void words_outside_of_a_table_are_told_of(void **state) {
+TEST(words_outside_of_a_table_are_told_of) {
     fixture *f = fixture_new();
     f->code.tensors = table;
     f->code.tensor_count = 1;
@@ -364,7 +364,7 @@ static void words_outside_of_a_table_are_told_of(void **state) {
 }
 
 /* Nor are there words before the memory, or behind it. */
-static void words_outside_of_the_memory_are_a_fault(void **state) {
+TEST(words_outside_of_the_memory_are_a_fault) {
     static const struct {
         const char *text, *message;
     } rows[] = {
@@ -384,7 +384,7 @@ static void words_outside_of_the_memory_are_a_fault(void **state) {
     }
 }
 
-static void writes_under_a_mask_keep_the_rest(void **state) {
+TEST(writes_under_a_mask_keep_the_rest) {
     fixture *f = fixture_new();
     fixture_do(f, "vmov v1 3.0 ; mlanes m1 100\nvadd.f32 v1 v1 1.0 ?m1\nvsum.lane.f32 v2 v1\nvmov v3 v1 ?m1");
     assert_int_equal(fixture_vreg(f, 1)[99], ts_f32_bits(4.0f));
@@ -395,7 +395,7 @@ static void writes_under_a_mask_keep_the_rest(void **state) {
 }
 
 /* Three vregs, none of a number; a number; a scalar register. */
-static void each_operand_has_its_place(void **state) {
+TEST(each_operand_has_its_place) {
     fixture *f = fixture_new();
     assert_true(fixture_load(f,
                              "smov s1 1\nsmov s2 2\nvsel v3 m1 v1 v2\nvsel v4 m1 v1 9\nvrot.lane v5 v1 s1\n"
@@ -417,7 +417,7 @@ static void each_operand_has_its_place(void **state) {
     fixture_free(f);
 }
 
-static void the_hosts_rounding_mode_does_not_matter(void **state) {
+TEST(the_hosts_rounding_mode_does_not_matter) {
     fixture *f = fixture_new();
     fesetround(FE_UPWARD);
     fixture_do(f, "vmov v1 1.0 ; vmov v2 0.00000001\nvadd.f32 v3 v1 v2");
@@ -429,7 +429,7 @@ static void the_hosts_rounding_mode_does_not_matter(void **state) {
 
 /* ---- Transfers ---- */
 
-static void a_dma_gives_the_begins_and_the_semaphore(void **state) {
+TEST(a_dma_gives_the_begins_and_the_semaphore) {
     static const ts_affine begin[3] = {{.constant = 5},
                                        {.constant = 1, .term_count = 2, .terms = {{1, 8}, {2, -1}}},
                                        {.term_count = 1, .terms = {{3, 64}}}};
@@ -479,7 +479,7 @@ static const struct {
     {"wait e0 -2", "wait for -2, expected 0 or more", 0},
 };
 
-static void faults_say_what_and_when(void **state) {
+TEST(faults_say_what_and_when) {
     static const ts_tensor tensors[1] = {
         {.name = "box", .space = TS_SPACE_VMEM, .base_bytes = 1024, .bytes = 4096}};
     for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
@@ -495,7 +495,7 @@ static void faults_say_what_and_when(void **state) {
     }
 }
 
-static void bf16_arithmetic_needs_a_machine_that_has_it(void **state) {
+TEST(bf16_arithmetic_needs_a_machine_that_has_it) {
     fixture *f = fixture_new();
     fixture_do(f, "vmov v1 1.0\nvpack.bf16 v1 v1 v1\nvadd.bf16 v2 v1 2.0");
     assert_int_equal(fixture_vreg(f, 2)[0], 0x40404040);
@@ -506,7 +506,7 @@ static void bf16_arithmetic_needs_a_machine_that_has_it(void **state) {
     fixture_free(f);
 }
 
-static void bundles_the_machine_cannot_issue_are_refused(void **state) {
+TEST(bundles_the_machine_cannot_issue_are_refused) {
     static const struct {
         const char *text, *message;
     } rows[] = {
@@ -533,7 +533,7 @@ static void bundles_the_machine_cannot_issue_are_refused(void **state) {
     }
 }
 
-static void a_fault_points_into_the_text(void **state) {
+TEST(a_fault_points_into_the_text) {
     fixture *f = fixture_new();
     const ts_source source = {.name = "x.tsim", .text = "nop\n  sdiv s1, s2, 0\n", .length = 21};
     char text[512];
@@ -553,31 +553,4 @@ static void a_fault_points_into_the_text(void **state) {
     assert_string_equal(text, "x.tsim:2:3: fault at cycle 1: division by 0, expected a divisor above 0\n"
                               "  sdiv s1, s2, 0\n  ^\n");
     fixture_free(f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scalar_instructions_compute),
-        cmocka_unit_test(a_core_knows_where_it_is),
-        cmocka_unit_test(a_loop_counts),
-        cmocka_unit_test(bundles_read_before_they_write),
-        cmocka_unit_test(vector_bundles_read_before_they_write),
-        cmocka_unit_test(loads_follow_stride_rows_and_mask),
-        cmocka_unit_test(stores_follow_stride_rows_and_mask),
-        cmocka_unit_test(words_of_smem_are_moved_alone),
-        cmocka_unit_test(accesses_are_told_row_for_row),
-        cmocka_unit_test(masked_stores_are_told_with_each_row_s_mask),
-        cmocka_unit_test(words_of_smem_are_told_once),
-        cmocka_unit_test(words_outside_of_a_table_are_told_of),
-        cmocka_unit_test(words_outside_of_the_memory_are_a_fault),
-        cmocka_unit_test(writes_under_a_mask_keep_the_rest),
-        cmocka_unit_test(each_operand_has_its_place),
-        cmocka_unit_test(the_hosts_rounding_mode_does_not_matter),
-        cmocka_unit_test(a_dma_gives_the_begins_and_the_semaphore),
-        cmocka_unit_test(faults_say_what_and_when),
-        cmocka_unit_test(bf16_arithmetic_needs_a_machine_that_has_it),
-        cmocka_unit_test(bundles_the_machine_cannot_issue_are_refused),
-        cmocka_unit_test(a_fault_points_into_the_text),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,7 @@ static wide error_ulps(wide exact, uint32_t bits) {
 }
 
 /* Every 4099th bit pattern, which meets every exponent and sign. (4099 is prime.) */
-static void is_within_the_stated_error(void **state) {
+TEST(is_within_the_stated_error) {
     static uint32_t in[TS_VREG_WORDS], out[TS_VREG_WORDS];
     const int step = TS_VREG_WORDS * 4099 * cases(1, 8); /* ASan sees the same at an eighth of them */
     for (size_t f = 0; f < sizeof(functions) / sizeof(functions[0]); f++) {
@@ -61,7 +61,7 @@ static void is_within_the_stated_error(void **state) {
 }
 
 /* Near 0, and beside a number for which e^x is infinite; the largest errors of all f32 are among these. */
-static void exp_is_the_same_in_any_company(void **state) {
+TEST(exp_is_the_same_in_any_company) {
     static uint32_t in[TS_VREG_WORDS], alone[TS_VREG_WORDS], beside[TS_VREG_WORDS];
     static const uint32_t worst[] = {0xc0a56fca, 0xc0a58069, 0x427003c4, 0xc1d537c4};
     uint64_t seed = 7;
@@ -87,7 +87,7 @@ static void exp_is_the_same_in_any_company(void **state) {
 
 /* Two binades hold every mantissa with even and with odd exponent; all others are these times a power of 4.
  */
-static void square_root_is_correctly_rounded_for_every_mantissa(void **state) {
+TEST(square_root_is_correctly_rounded_for_every_mantissa) {
     static uint32_t in[TS_VREG_WORDS], out[TS_VREG_WORDS];
     for (uint32_t first = 0x3f800000; first < 0x40800000; first += TS_VREG_WORDS) {
         for (int i = 0; i < TS_VREG_WORDS; i++) in[i] = first + (uint32_t)i;
@@ -97,13 +97,4 @@ static void square_root_is_correctly_rounded_for_every_mantissa(void **state) {
             if (out[i] != want) fail_msg("sqrt of %08x: %08x, expected %08x", in[i], out[i], want);
         }
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_within_the_stated_error),
-        cmocka_unit_test(exp_is_the_same_in_any_company),
-        cmocka_unit_test(square_root_is_correctly_rounded_for_every_mantissa),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -191,7 +191,7 @@ static void ask(int end, int64_t bundles, bool goes) {
     asked.goes = goes;
 }
 
-static void iterations_are_alike_as_far_as_they_do_the_same(void **state) {
+TEST(iterations_are_alike_as_far_as_they_do_the_same) {
     for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
         fixture *f = new_fixture();
         ask(loops[i].end, loops[i].bundles, false);
@@ -203,7 +203,7 @@ static void iterations_are_alike_as_far_as_they_do_the_same(void **state) {
     }
 }
 
-static void others_are_looked_at_in_vain(void **state) {
+TEST(others_are_looked_at_in_vain) {
     fixture *f = new_fixture();
     ask(4, 0, false);
     assert_true(fixture_load(f, "dma t9\nwait e0+s2:4\nsadd s1 s1 1\nsdiv s2 s1 10\nbr.lt s1 50 @0"));
@@ -232,7 +232,7 @@ static void check_what_follows(size_t i, int later) {
     fixture_free(some);
 }
 
-static void what_follows_finds_the_same_scalars(void **state) {
+TEST(what_follows_finds_the_same_scalars) {
     for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
         check_what_follows(i, 0);
         check_what_follows(i, 70);
@@ -247,7 +247,7 @@ static void looped_at_each_entry(void *chip, int end) {
 }
 
 /* Not what it held when the loop inside was looked at before. */
-static void a_loop_inside_reads_smem_as_it_is(void **state) {
+TEST(a_loop_inside_reads_smem_as_it_is) {
     fixture *f = new_fixture();
     f->ports.looped = looped_at_each_entry;
     fixture_do(f, "sst [0] s6\nsmov s1 0\ndma t0\nwait e0\nsmov s3 0 ; smov s7 0\nsadd s3 s3 1 ; sld s7 "
@@ -280,7 +280,7 @@ static void looped_and_repeated(void *chip, int end) {
 }
 
 /* Where each iteration takes as long as the one before, nothing differs from having simulated them. */
-static void repeated_iterations_count_like_simulated_ones(void **state) {
+TEST(repeated_iterations_count_like_simulated_ones) {
     static const char text[] = "dma t5\nwait e0\nvexp.f32 v1 v2\nvadd.f32 v3 v1 v1 ; sadd s1 s1 1\n"
                                "brnz s3 @5\nvst [0] v3\nbr.lt s1 150 @0\nvld v4 [0]\nsadd s4 s1 1";
     fixture *every = new_fixture(), *some = new_fixture();
@@ -331,7 +331,7 @@ static int64_t stalls_of(const fixture *f, int64_t *bundles) {
 }
 
 /* Time that is more or less than its own is one of stalls, however many kinds of them there are to take it of. */
-static void time_of_others_is_stalled(void **state) {
+TEST(time_of_others_is_stalled) {
     static const char text[] = "dma t5\nwait e0\nvexp.f32 v1 v2\nvadd.f32 v3 v1 v1 ; sadd s1 s1 1\n"
                                "brnz s3 @5\nvst [0] v3\nbr.lt s1 150 @0\n";
     static const int64_t more[] = {0, 1, 1000, -1, -1000, -1500};
@@ -361,7 +361,7 @@ static const char *const others[] = {
     "dma t0\nwait e0\nbr.eq s1 s1 @3\nhalt",                     /* no way back */
 };
 
-static void others_are_never_told(void **state) {
+TEST(others_are_never_told) {
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         fixture *f = new_fixture();
         f->ports.looped = looped_and_repeated;
@@ -372,7 +372,7 @@ static void others_are_never_told(void **state) {
     }
 }
 
-static void an_unknown_scalar_makes_none_alike(void **state) {
+TEST(an_unknown_scalar_makes_none_alike) {
     fixture *f = new_fixture();
     ask(4, 0, false);
     fixture_do(f, "v2s s5 v1\ndma t0\nwait e0\nsadd s1 s1 1\nbr.lt s1 40 @1");
@@ -382,7 +382,7 @@ static void an_unknown_scalar_makes_none_alike(void **state) {
 }
 
 /* Values, and stalls by instruction, are those of all iterations. */
-static void who_wants_all_gets_all(void **state) {
+TEST(who_wants_all_gets_all) {
     for (int who = 0; who < 2; who++) {
         fixture *f = new_fixture();
         f->time_only = who == 0;
@@ -392,19 +392,4 @@ static void who_wants_all_gets_all(void **state) {
         assert_int_equal(asked.told, 0);
         fixture_free(f);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(iterations_are_alike_as_far_as_they_do_the_same),
-        cmocka_unit_test(others_are_looked_at_in_vain),
-        cmocka_unit_test(what_follows_finds_the_same_scalars),
-        cmocka_unit_test(a_loop_inside_reads_smem_as_it_is),
-        cmocka_unit_test(repeated_iterations_count_like_simulated_ones),
-        cmocka_unit_test(time_of_others_is_stalled),
-        cmocka_unit_test(others_are_never_told),
-        cmocka_unit_test(an_unknown_scalar_makes_none_alike),
-        cmocka_unit_test(who_wants_all_gets_all),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

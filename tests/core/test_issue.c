@@ -80,19 +80,19 @@ static void check_gate(const gate *g, bool latency) {
     }
 }
 
-static void each_latency_holds_its_reader_to_the_cycle(void **state) {
+TEST(each_latency_holds_its_reader_to_the_cycle) {
     for (size_t i = 0; i < sizeof(latency_gates) / sizeof(latency_gates[0]); i++)
         check_gate(&latency_gates[i], true);
 }
 
-static void each_occupancy_holds_its_unit_to_the_cycle(void **state) {
+TEST(each_occupancy_holds_its_unit_to_the_cycle) {
     for (size_t i = 0; i < sizeof(occupancy_gates) / sizeof(occupancy_gates[0]); i++)
         check_gate(&occupancy_gates[i], false);
 }
 
 /* ---- Single rules ---- */
 
-static void a_slot_has_as_many_units_as_slots(void **state) {
+TEST(a_slot_has_as_many_units_as_slots) {
     fixture *f = new_fixture();
     f->config.limits.slots[TS_SLOT_XLU] = 2;
     f->config.occupancy_cycles[TS_LATENCY_LANE_REDUCE] = 10;
@@ -108,7 +108,7 @@ static void a_slot_has_as_many_units_as_slots(void **state) {
     fixture_free(f);
 }
 
-static void a_later_write_lands_later(void **state) {
+TEST(a_later_write_lands_later) {
     fixture *f = new_fixture();
     f->config.latency_cycles[TS_LATENCY_EUP] = 10;
     f->config.latency_cycles[TS_LATENCY_VECTOR_ALU] = 2;
@@ -118,7 +118,7 @@ static void a_later_write_lands_later(void **state) {
     fixture_free(f);
 }
 
-static void a_load_waits_only_for_stores_to_its_bytes(void **state) {
+TEST(a_load_waits_only_for_stores_to_its_bytes) {
     fixture *f = new_fixture();
     f->config.latency_cycles[TS_LATENCY_VECTOR_STORE] = 20;
     fixture_do(f, "vst [0] v1 rows=0x0f\nvld v2 [512]\nvld v2 [0] rows=0xf0\nvld v2 [384]");
@@ -136,7 +136,7 @@ static void a_load_waits_only_for_stores_to_its_bytes(void **state) {
 }
 
 /* As many as can be on their way: four a bundle, in each cycle of the latency. */
-static void no_store_on_its_way_is_forgotten(void **state) {
+TEST(no_store_on_its_way_is_forgotten) {
     enum { LATENCY = 3, SLOTS = 4 };
     for (int k = 0; k < LATENCY * SLOTS; k++) {
         fixture *f = new_fixture();
@@ -151,7 +151,7 @@ static void no_store_on_its_way_is_forgotten(void **state) {
     }
 }
 
-static void the_constraint_met_last_names_the_stall(void **state) {
+TEST(the_constraint_met_last_names_the_stall) {
     fixture *f = new_fixture();
     f->config.latency_cycles[TS_LATENCY_EUP] = 5;
     f->config.latency_cycles[TS_LATENCY_VECTOR_LOAD] = 8;
@@ -161,7 +161,7 @@ static void the_constraint_met_last_names_the_stall(void **state) {
     fixture_free(f);
 }
 
-static void delay_and_branch_count_once(void **state) {
+TEST(delay_and_branch_count_once) {
     fixture *f = new_fixture();
     f->config.latency_cycles[TS_LATENCY_BRANCH] = 4;
     fixture_do(f, "delay 6 ; jump @2\nhalt\ndelay 0\ndelay -5");
@@ -172,7 +172,7 @@ static void delay_and_branch_count_once(void **state) {
     fixture_free(f);
 }
 
-static void an_untaken_branch_costs_one_cycle(void **state) {
+TEST(an_untaken_branch_costs_one_cycle) {
     fixture *f = new_fixture();
     f->config.latency_cycles[TS_LATENCY_BRANCH] = 4;
     fixture_do(f, "brnz s0 @0\nnop");
@@ -180,7 +180,7 @@ static void an_untaken_branch_costs_one_cycle(void **state) {
     fixture_free(f);
 }
 
-static void rows_in_one_bank_lengthen_a_strided_access(void **state) {
+TEST(rows_in_one_bank_lengthen_a_strided_access) {
     static const struct {
         const char *text;
         int issue;
@@ -211,7 +211,7 @@ static int64_t take_after_7(void *chip, int64_t cycle, int loads, int stores) {
     return cycle < 7 && loads + stores == 2 ? 7 : cycle;
 }
 
-static void a_port_that_serves_a_dma_is_waited_for(void **state) {
+TEST(a_port_that_serves_a_dma_is_waited_for) {
     fixture *f = new_fixture();
     f->ports.vmem_take = take_after_7;
     fixture_do(f, "vld v1 [0]\nvld v1 [0] ; vst [2048] v3");
@@ -220,7 +220,7 @@ static void a_port_that_serves_a_dma_is_waited_for(void **state) {
     fixture_free(f);
 }
 
-static void a_wait_ends_at_the_cycle_of_the_notice(void **state) {
+TEST(a_wait_ends_at_the_cycle_of_the_notice) {
     fixture *f = new_fixture();
     int semaphore;
     int64_t needed;
@@ -246,7 +246,7 @@ static void a_wait_ends_at_the_cycle_of_the_notice(void **state) {
 }
 
 /* Of two cores, until all have come: no notice ends it. The next one is waited for again. */
-static void a_barrier_is_passed_when_it_is_told(void **state) {
+TEST(a_barrier_is_passed_when_it_is_told) {
     fixture *f = new_fixture();
     int semaphore = -1;
     int64_t needed;
@@ -268,7 +268,7 @@ static void a_barrier_is_passed_when_it_is_told(void **state) {
     fixture_free(f);
 }
 
-static void stepping_stops_before_the_cycle_and_after_a_start(void **state) {
+TEST(stepping_stops_before_the_cycle_and_after_a_start) {
     fixture *f = new_fixture();
     assert_true(fixture_load(f, "nop\nnop\ndma t0\nnop"));
     assert_true(ts_core_step(&f->err, f->core, 1, INT64_MAX));
@@ -390,7 +390,7 @@ static void a_naive_scoreboard_agrees(const fixture *f, uint64_t seed) {
     }
 }
 
-static void random_programs_keep_the_rules(void **state) {
+TEST(random_programs_keep_the_rules) {
     for (uint64_t round = 1; round <= 300; round++) {
         uint64_t seed = round;
         char text[8192];
@@ -404,7 +404,7 @@ static void random_programs_keep_the_rules(void **state) {
     }
 }
 
-static void small_steps_change_nothing(void **state) {
+TEST(small_steps_change_nothing) {
     uint64_t seed = 99;
     char text[8192];
     fixture *whole = new_fixture(), *parts = new_fixture();
@@ -422,7 +422,7 @@ static void small_steps_change_nothing(void **state) {
 }
 
 /* However many stores there were before: each load waits for the one in front of it, 4 cycles. */
-static void loads_wait_however_many_stores_there_were(void **state) {
+TEST(loads_wait_however_many_stores_there_were) {
     enum { PAIRS = 40 };
     fixture *f = fixture_new();
     char text[PAIRS * 32] = "";
@@ -431,27 +431,4 @@ static void loads_wait_however_many_stores_there_were(void **state) {
     fixture_do(f, text);
     assert_int_equal(fixture_stalled(f, "wait_vector_store"), PAIRS * 4);
     fixture_free(f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loads_wait_however_many_stores_there_were),
-        cmocka_unit_test(each_latency_holds_its_reader_to_the_cycle),
-        cmocka_unit_test(each_occupancy_holds_its_unit_to_the_cycle),
-        cmocka_unit_test(a_slot_has_as_many_units_as_slots),
-        cmocka_unit_test(a_later_write_lands_later),
-        cmocka_unit_test(a_load_waits_only_for_stores_to_its_bytes),
-        cmocka_unit_test(no_store_on_its_way_is_forgotten),
-        cmocka_unit_test(the_constraint_met_last_names_the_stall),
-        cmocka_unit_test(delay_and_branch_count_once),
-        cmocka_unit_test(an_untaken_branch_costs_one_cycle),
-        cmocka_unit_test(rows_in_one_bank_lengthen_a_strided_access),
-        cmocka_unit_test(a_port_that_serves_a_dma_is_waited_for),
-        cmocka_unit_test(a_wait_ends_at_the_cycle_of_the_notice),
-        cmocka_unit_test(a_barrier_is_passed_when_it_is_told),
-        cmocka_unit_test(stepping_stops_before_the_cycle_and_after_a_start),
-        cmocka_unit_test(random_programs_keep_the_rules),
-        cmocka_unit_test(small_steps_change_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@ static bool run(fixture *f, const char *text) {
     return true;
 }
 
-static void certain_ones_are_told_at_once(void **state) {
+TEST(certain_ones_are_told_at_once) {
     static const char *const texts[] = {
         "jump @0",
         "nop\nbr.lt s1 10 @0",
@@ -37,7 +37,7 @@ static void certain_ones_are_told_at_once(void **state) {
 
 /* Each turn of these has 9 branches back, whose state is kept at the 8192nd and found again 9 later: the 912th turn
  * has begun. */
-static void the_outermost_is_named(void **state) {
+TEST(the_outermost_is_named) {
     static const char *const texts[] = {
         "smov s1 0\nsadd s1 s1 1\nbr.lt s1 9 @1\njump @0",
         "sadd s1 s1 1\nbr.lt s1 9 @0\nsmov s1 0\njump @0",
@@ -57,7 +57,7 @@ static void the_outermost_is_named(void **state) {
 }
 
 /* The one outside was gone round 8999 times and no more when the state was kept at the 16384th branch back. */
-static void the_outermost_is_one_that_still_goes(void **state) {
+TEST(the_outermost_is_one_that_still_goes) {
     fixture *f = fixture_new();
     assert_false(run(f, "sadd s1 s1 1\nnop\nbr.eq s1 9000 @1\nbr.lt s1 10000 @0"));
     assert_string_equal(f->err.message,
@@ -67,7 +67,7 @@ static void the_outermost_is_one_that_still_goes(void **state) {
 }
 
 /* The branch is of one text, and goes back to another. */
-static void texts_are_named_that_are_not_the_branchs(void **state) {
+TEST(texts_are_named_that_are_not_the_branchs) {
     static const ts_source own = {.name = "own.tsim"}, other = {.name = "other.tsim"};
     for (int i = 0; i < 2; i++) {
         fixture *f = fixture_new();
@@ -83,7 +83,7 @@ static void texts_are_named_that_are_not_the_branchs(void **state) {
     }
 }
 
-static void others_go_on(void **state) {
+TEST(others_go_on) {
     static const char *const texts[] = {
         "sadd s1 s1 1\nbr.lt s1 100000 @0",
         "sld s1 [0]\nsadd s1 s1 1\nsst [0] s1\nbr.gt s1 50000 @6\nsmov s1 0\njump @0\nnop",
@@ -125,7 +125,7 @@ static bool start_and_end(ts_error *err, void *chip, const ts_core_start *told) 
 
 /* What is polled may come with a transfer that is under way, or was meanwhile; what is not, does not. A semaphore is
  * used up some time. */
-static void others_may_end_them(void **state) {
+TEST(others_may_end_them) {
     static const struct {
         const char *text;
         bool (*start)(ts_error *err, void *chip, const ts_core_start *told);
@@ -190,7 +190,7 @@ static const struct {
      0, false},
 };
 
-static void those_that_move_the_same_slices_are_given_up(void **state) {
+TEST(those_that_move_the_same_slices_are_given_up) {
     for (size_t i = 0; i < sizeof loops / sizeof loops[0]; i++) {
         fixture *f = fixture_new();
         f->code.transfers = moves;
@@ -230,7 +230,7 @@ static const struct {
     {"dma t2", true, false, 8 + 7},
 };
 
-static void work_is_counted(void **state) {
+TEST(work_is_counted) {
     for (size_t i = 0; i < sizeof works / sizeof works[0]; i++) {
         fixture *f = fixture_new();
         char text[500], expected[100], times[32];
@@ -253,16 +253,4 @@ static void work_is_counted(void **state) {
         if (!strstr(f->err.message, expected)) fail_msg("%s: %s", works[i].turn, f->err.message);
         fixture_free(f);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(certain_ones_are_told_at_once),
-                                       cmocka_unit_test(the_outermost_is_named),
-                                       cmocka_unit_test(the_outermost_is_one_that_still_goes),
-                                       cmocka_unit_test(texts_are_named_that_are_not_the_branchs),
-                                       cmocka_unit_test(others_may_end_them),
-                                       cmocka_unit_test(others_go_on),
-                                       cmocka_unit_test(work_is_counted),
-                                       cmocka_unit_test(those_that_move_the_same_slices_are_given_up)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -133,7 +133,7 @@ static void check_type(const type_row *type, int edge, bool transposed) {
     free(text);
 }
 
-static void every_type_multiplies_in_the_stated_order(void **state) {
+TEST(every_type_multiplies_in_the_stated_order) {
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         check_type(&types[i], 128, false);
         check_type(&types[i], 128, true);
@@ -142,7 +142,7 @@ static void every_type_multiplies_in_the_stated_order(void **state) {
     }
 }
 
-static void the_hosts_tables_agree(void **state) {
+TEST(the_hosts_tables_agree) {
 #ifdef TS_VECTOR_AVX2
     static float a[16 * 128], w[128 * 128], want[16 * 128], got[16 * 128];
     uint64_t seed = 5;
@@ -161,7 +161,7 @@ static void the_hosts_tables_agree(void **state) {
 #endif
 }
 
-static void nan_comes_out_as_the_one_nan(void **state) {
+TEST(nan_comes_out_as_the_one_nan) {
     fixture *f = new_fixture(128, 2, 32);
     char text[4096] = "vmov v0 1.0\nvmov v64 4290772992\n"; /* 0xffc00000 */
     add_lines(text, "mxu.latch", "f32", 0, 1);
@@ -206,7 +206,7 @@ static void check_sums(const type_row *type, int edge) {
     free(text);
 }
 
-static void results_are_added_to_accumulators(void **state) {
+TEST(results_are_added_to_accumulators) {
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         check_sums(&types[i], 128);
         check_sums(&types[i], 256);
@@ -217,7 +217,7 @@ static void latch_16(char *text) {
     for (int i = 0; i < 16; i++) strcat(text, "mxu.latch.f32 0 v0\n");
 }
 
-static void a_tile_is_used_after_its_latency(void **state) {
+TEST(a_tile_is_used_after_its_latency) {
     fixture *f = new_fixture(128, 2, 32);
     char text[4096] = "";
     f->config.latency_cycles[TS_LATENCY_MXU_LATCH] = 40;
@@ -241,7 +241,7 @@ static fixture *new_pushes(char *text) {
     return f;
 }
 
-static void pushes_occupy_and_results_come_later(void **state) {
+TEST(pushes_occupy_and_results_come_later) {
     char text[4096] = "";
     fixture *f = new_pushes(text);
     f->config.latency_cycles[TS_LATENCY_MXU_POP] = 5;
@@ -259,7 +259,7 @@ static void pushes_occupy_and_results_come_later(void **state) {
     fixture_free(f);
 }
 
-static void sums_are_there_when_results_would_be(void **state) {
+TEST(sums_are_there_when_results_would_be) {
     char text[4096] = "";
     fixture *f = new_pushes(text);
     strcat(text, "mxu.swap 0\nmxu.acc.f32 0 v0 7\nmxu.acc.f32 0 v0 8\nmxu.take v1 0 9\nmxu.take v1 0 "
@@ -275,7 +275,7 @@ static void sums_are_there_when_results_would_be(void **state) {
 
 /* Occupancy is that of 8 rows of bf16: packed rows take longer, faster types less, a half of the edge half.
  */
-static void occupancy_follows_packing_rate_and_edge(void **state) {
+TEST(occupancy_follows_packing_rate_and_edge) {
     static const struct {
         const char *type;
         int edge, latches, cycles;
@@ -300,7 +300,7 @@ static void occupancy_follows_packing_rate_and_edge(void **state) {
     }
 }
 
-static void units_work_side_by_side(void **state) {
+TEST(units_work_side_by_side) {
     fixture *f = new_fixture(128, 2, 32);
     char text[4096] = "";
     f->config.occupancy_cycles[TS_LATENCY_MXU_LATCH] = 8;
@@ -317,7 +317,7 @@ static void units_work_side_by_side(void **state) {
     fixture_free(f);
 }
 
-static void staging_lets_the_next_tile_in(void **state) {
+TEST(staging_lets_the_next_tile_in) {
     fixture *f = new_fixture(128, 2, 32);
     char text[8192] = "vmov v0 1.0\nvmov v1 2.0\n";
     latch_16(text);
@@ -331,7 +331,7 @@ static void staging_lets_the_next_tile_in(void **state) {
 }
 
 /* Instructions of a bundle on one queue keep the order in which they are written. */
-static void a_bundle_keeps_the_order_of_a_unit(void **state) {
+TEST(a_bundle_keeps_the_order_of_a_unit) {
     static const struct {
         const char *bundle;
         float result;
@@ -355,7 +355,7 @@ static void a_bundle_keeps_the_order_of_a_unit(void **state) {
 /* ---- Misuse ---- */
 
 /* Results that are added to accumulators need no room in the queue, whose 8 vregs two pushes of i8 fill. */
-static void sums_need_no_room_for_results(void **state) {
+TEST(sums_need_no_room_for_results) {
     static const char *const last[] = {"mxu.acc.i8 0 v0 1", "mxu.push.i8 0 v0"};
     for (int i = 0; i < 2; i++) {
         fixture *f = new_fixture(128, 2, 8);
@@ -368,7 +368,7 @@ static void sums_need_no_room_for_results(void **state) {
     }
 }
 
-static void misuse_is_a_fault_or_refused(void **state) {
+TEST(misuse_is_a_fault_or_refused) {
     static const struct {
         int tiles; /* latched into unit 0 first */
         const char *text, *message;
@@ -429,7 +429,7 @@ static void misuse_is_a_fault_or_refused(void **state) {
 
 /* ---- The transposer ---- */
 
-static void blocks_come_out_transposed(void **state) {
+TEST(blocks_come_out_transposed) {
     fixture *f = new_fixture(128, 2, 32);
     char text[4096] = "";
     for (int i = 0; i < 16; i++) sprintf(text + strlen(text), "vtr.push.b32 v%d\n", i);
@@ -450,7 +450,7 @@ static void blocks_come_out_transposed(void **state) {
     fixture_free(f);
 }
 
-static void a_block_is_ready_after_its_latency(void **state) {
+TEST(a_block_is_ready_after_its_latency) {
     fixture *f = new_fixture(128, 2, 32);
     char text[4096] = "";
     f->config.limits.slots[TS_SLOT_XLU] = 1;
@@ -467,7 +467,7 @@ static void a_block_is_ready_after_its_latency(void **state) {
     fixture_free(f);
 }
 
-static void two_blocks_fit(void **state) {
+TEST(two_blocks_fit) {
     fixture *f = new_fixture(128, 2, 32);
     char text[4096] = "";
     for (int i = 0; i < 33; i++) strcat(text, "vtr.push.b32 v0\n");
@@ -476,26 +476,4 @@ static void two_blocks_fit(void **state) {
     assert_string_equal(f->err.message, "the transposer holds 2 blocks, expected pops before another");
     assert_int_equal(f->err.cycle, 32);
     fixture_free(f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_type_multiplies_in_the_stated_order),
-        cmocka_unit_test(results_are_added_to_accumulators),
-        cmocka_unit_test(sums_are_there_when_results_would_be),
-        cmocka_unit_test(the_hosts_tables_agree),
-        cmocka_unit_test(nan_comes_out_as_the_one_nan),
-        cmocka_unit_test(a_tile_is_used_after_its_latency),
-        cmocka_unit_test(pushes_occupy_and_results_come_later),
-        cmocka_unit_test(occupancy_follows_packing_rate_and_edge),
-        cmocka_unit_test(units_work_side_by_side),
-        cmocka_unit_test(staging_lets_the_next_tile_in),
-        cmocka_unit_test(a_bundle_keeps_the_order_of_a_unit),
-        cmocka_unit_test(sums_need_no_room_for_results),
-        cmocka_unit_test(misuse_is_a_fault_or_refused),
-        cmocka_unit_test(blocks_come_out_transposed),
-        cmocka_unit_test(a_block_is_ready_after_its_latency),
-        cmocka_unit_test(two_blocks_fit),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -137,7 +137,7 @@ static void check(const multiply *m) {
     fixture_free(f);
 }
 
-static void undefined_elements_spoil_rows_and_columns(void **state) {
+TEST(undefined_elements_spoil_rows_and_columns) {
     static const struct {
         const char *type;
         int bits;
@@ -151,7 +151,7 @@ static void undefined_elements_spoil_rows_and_columns(void **state) {
 /* ---- The transposer ---- */
 
 /* Bits of words or halves, of which a few are undefined, go where the values go. */
-static void undefined_bits_come_out_transposed(void **state) {
+TEST(undefined_bits_come_out_transposed) {
     static uint32_t in[EDGE_MIN * EDGE_MIN], out[EDGE_MIN * EDGE_MIN];
     for (int bits = 16; bits <= 32; bits += 16) {
         fixture *f = new_fixture(&(multiply){"f32", 32, EDGE_MIN, false});
@@ -178,10 +178,4 @@ static void undefined_bits_come_out_transposed(void **state) {
                                  in[c / half * 128 + r] >> c % half * bits & mask);
         fixture_free(f);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(undefined_elements_spoil_rows_and_columns),
-                                       cmocka_unit_test(undefined_bits_come_out_transposed)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

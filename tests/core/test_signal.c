@@ -86,7 +86,7 @@ static const struct {
      0},
 };
 
-static void signals_go_to_their_device(void **state) {
+TEST(signals_go_to_their_device) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         fixture *f = load(rows[i].text, NULL, rows[i].is_alone);
         bool good = fixture_run(f);
@@ -102,7 +102,7 @@ static void signals_go_to_their_device(void **state) {
     }
 }
 
-static void a_signal_says_how_much_and_when(void **state) {
+TEST(a_signal_says_how_much_and_when) {
     fixture *f = load("nop\nnop\nsem.signal e1 7 3", NULL, false);
     assert_true(fixture_run(f));
     assert_int_equal(seen.signal.by, 7);
@@ -113,7 +113,7 @@ static void a_signal_says_how_much_and_when(void **state) {
 }
 
 /* By how much, not what it becomes. */
-static void changes_are_told_as_differences(void **state) {
+TEST(changes_are_told_as_differences) {
     static const struct {
         const char *text;
         int changes;
@@ -138,7 +138,7 @@ static void changes_are_told_as_differences(void **state) {
     }
 }
 
-static void a_step_ends_where_others_can_see_a_change(void **state) {
+TEST(a_step_ends_where_others_can_see_a_change) {
     fixture *f = load("nop\nsem.signal e1 1 0\nsem.set e0 4\nsem.read s1 e0\nnop", NULL, false);
     static const int64_t ends[] = {2, 3, 5};
     for (int i = 0; i < 3; i++) {
@@ -186,7 +186,7 @@ static const struct {
     {"smov s1 2 ; smov s2 1\ndma t0", "the index of the slice does not fit in 64 bits", false, 0, 0},
 };
 
-static void remote_ends_are_found(void **state) {
+TEST(remote_ends_are_found) {
     for (size_t i = 0; i < sizeof transfers / sizeof transfers[0]; i++) {
         fixture *f = load(transfers[i].text, transfers[i].is_remote ? &remote : &local, false);
         bool good = fixture_run(f);
@@ -203,7 +203,7 @@ static void remote_ends_are_found(void **state) {
 }
 
 /* What the chip refuses is a fault at the cycle of the instruction. */
-static void a_refused_start_is_told_with_its_cycle(void **state) {
+TEST(a_refused_start_is_told_with_its_cycle) {
     fixture *f = load("nop\nnop\ndma t0", &local, false);
     seen.refusal = "no room";
     assert_false(fixture_run(f));
@@ -211,16 +211,4 @@ static void a_refused_start_is_told_with_its_cycle(void **state) {
     assert_int_equal(f->err.kind, TS_ERROR_FAULT);
     assert_int_equal(f->err.cycle, 2);
     fixture_free(f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(signals_go_to_their_device),
-        cmocka_unit_test(a_signal_says_how_much_and_when),
-        cmocka_unit_test(changes_are_told_as_differences),
-        cmocka_unit_test(a_step_ends_where_others_can_see_a_change),
-        cmocka_unit_test(remote_ends_are_found),
-        cmocka_unit_test(a_refused_start_is_told_with_its_cycle),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -207,7 +207,7 @@ static int64_t do_alike(const char *text, bool time_only) {
     return work;
 }
 
-static void nothing_else_changes(void **state) {
+TEST(nothing_else_changes) {
     for (size_t i = 0; i < sizeof loops / sizeof loops[0]; i++) {
         int64_t work = do_alike(loops[i].text, true);
         if (loops[i].done > 0 && work > loops[i].done)
@@ -231,7 +231,7 @@ static void step_to(fixture *f, int64_t until) {
 }
 
 /* As far as the core may go alone, and no further. */
-static void the_cycle_to_stop_at_is_kept(void **state) {
+TEST(the_cycle_to_stop_at_is_kept) {
     static const int64_t untils[] = {20, 21, 22, 23, 24, 100, 147, 801, 3000};
     for (size_t i = 0; i < sizeof loops / sizeof loops[0] + sizeof endless / sizeof endless[0]; i++) {
         const char *text =
@@ -256,7 +256,7 @@ static int64_t always_free(void *chip, int64_t cycle, int loads, int stores) {
 
 /* Whoever is told of what happens is told of all of it; and values are those of all iterations: of two loops of
  * 1000, one with a load, the second is left out where only accesses are seen. A load is 4 with values. */
-static void none_is_left_out_that_someone_sees(void **state) {
+TEST(none_is_left_out_that_someone_sees) {
     static const int work[] = {9 + 6, 5000, 5000, 3000 + 6, 3000 + 6, 6000 + 6};
     for (int who = 0; who < 6; who++) {
         fixture *f = new_fixture(), *skipping = new_skipping();
@@ -274,13 +274,4 @@ static void none_is_left_out_that_someone_sees(void **state) {
         fixture_free(f);
         fixture_free(skipping);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_else_changes),
-        cmocka_unit_test(none_is_left_out_that_someone_sees),
-        cmocka_unit_test(the_cycle_to_stop_at_is_kept),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

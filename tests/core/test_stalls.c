@@ -82,7 +82,7 @@ static fixture *new_fixture(void) {
     return f;
 }
 
-static void the_instruction_that_waits_is_charged(void **state) {
+TEST(the_instruction_that_waits_is_charged) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         fixture *f = new_fixture();
         for (int k = 0; k < TS_SLOT_COUNT && rows[i].kind == OCCUPANCY; k++) f->config.limits.slots[k] = 1;
@@ -104,7 +104,7 @@ static void the_instruction_that_waits_is_charged(void **state) {
 
 /* Of two units one is free, and the other not yet: the first of those that need both is charged, whatever it is that
  * keeps the unit. */
-static void who_needs_the_second_unit_is_charged(void **state) {
+TEST(who_needs_the_second_unit_is_charged) {
     fixture *f = new_fixture();
     f->config.limits.slots[TS_SLOT_VALU] = 2;
     f->config.occupancy_cycles[TS_LATENCY_VECTOR_ALU] = CYCLES;
@@ -114,7 +114,7 @@ static void who_needs_the_second_unit_is_charged(void **state) {
 }
 
 /* Of two that are waited for, the one that comes later. */
-static void the_last_one_to_come_is_charged(void **state) {
+TEST(the_last_one_to_come_is_charged) {
     fixture *f = new_fixture();
     f->config.latency_cycles[TS_LATENCY_EUP] = 5;
     f->config.latency_cycles[TS_LATENCY_VECTOR_LOAD] = 8;
@@ -125,7 +125,7 @@ static void the_last_one_to_come_is_charged(void **state) {
 }
 
 /* A result that would land before an earlier one of the same register. */
-static void who_writes_too_early_is_charged(void **state) {
+TEST(who_writes_too_early_is_charged) {
     static const char *const texts[] = {"vexp.f32 v1 v2\nvneg.f32 v5 v2 ; vneg.f32 v1 v2",
                                         "vexp.f32 v1 v2\nvst [0] v2 ; vneg.f32 v1 v2"};
     for (int i = 0; i < 2; i++) {
@@ -140,7 +140,7 @@ static void who_writes_too_early_is_charged(void **state) {
 }
 
 /* A pop waits for the transposer; a jump beside it holds the next bundle back all the same. */
-static void a_pop_is_charged_for_its_own_waits(void **state) {
+TEST(a_pop_is_charged_for_its_own_waits) {
     static const ts_latency keys[] = {TS_LATENCY_TRANSPOSE, TS_LATENCY_BRANCH};
     for (int i = 0; i < 2; i++) {
         fixture *f = new_fixture();
@@ -161,7 +161,7 @@ static bool dma_ready(void *chip) {
 }
 
 /* What comes from outside: a semaphore, and room in the queue of transfers. */
-static void waits_for_others_are_charged(void **state) {
+TEST(waits_for_others_are_charged) {
     fixture *f = new_fixture();
     f->ports.dma_ready = dma_ready;
     ready = false;
@@ -181,24 +181,11 @@ static void waits_for_others_are_charged(void **state) {
     fixture_free(f);
 }
 
-static void nobody_asked(void **state) {
+TEST(nobody_asked) {
     fixture *f = new_fixture();
     f->profile = false;
     f->config.latency_cycles[TS_LATENCY_SCALAR] = CYCLES;
     fixture_do(f, "sadd s1 s2 1\nsadd s3 s1 1");
     assert_null(ts_core_stalls(f->core, &f->code.bundles[1].instructions[0]));
     fixture_free(f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_instruction_that_waits_is_charged),
-        cmocka_unit_test(who_needs_the_second_unit_is_charged),
-        cmocka_unit_test(the_last_one_to_come_is_charged),
-        cmocka_unit_test(a_pop_is_charged_for_its_own_waits),
-        cmocka_unit_test(who_writes_too_early_is_charged),
-        cmocka_unit_test(waits_for_others_are_charged),
-        cmocka_unit_test(nobody_asked),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ static const char *const programs[] = {
     "v2s s1 v3\nsadd s3 s1 4\nvadd.i32 v1 v1 s3\nsst [0] s3 ; smov s4 5\nsld s3 [1]\nbrnz s3 @0\ndelay s4",
 };
 
-static void cycles_are_those_with_values(void **state) {
+TEST(cycles_are_those_with_values) {
     for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
         fixture *values = new_fixture(false), *time = new_fixture(true);
         fixture_do(values, programs[i]);
@@ -56,7 +56,7 @@ static void cycles_are_those_with_values(void **state) {
     }
 }
 
-static void scalars_are_exact_and_vectors_untouched(void **state) {
+TEST(scalars_are_exact_and_vectors_untouched) {
     fixture *f = new_fixture(true);
     fixture_do(f, "smov s1 7 ; vmov v1 3\nsst [8] s1\nsld s2 [8]\nsmul s3 s2 6\nvst [0] v1");
     assert_int_equal(fixture_sreg(f, 3), 42);
@@ -108,7 +108,7 @@ static const struct {
      "s2 is unknown when only time is modelled: it comes from a vector <- line 3 (sadd) <- line 2 (v2s)"},
 };
 
-static void an_unknown_that_matters_ends_the_run(void **state) {
+TEST(an_unknown_that_matters_ends_the_run) {
     for (size_t i = 0; i < sizeof(unknowns) / sizeof(unknowns[0]); i++) {
         fixture *f = new_fixture(true);
         bool ok = fixture_load(f, unknowns[i].text) && fixture_run(f);
@@ -119,20 +119,10 @@ static void an_unknown_that_matters_ends_the_run(void **state) {
     }
 }
 
-static void addresses_are_still_checked(void **state) {
+TEST(addresses_are_still_checked) {
     fixture *f = new_fixture(true);
     assert_true(fixture_load(f, "smov s1 3\nvld v1 [0+s1/8*1024!]"));
     assert_false(fixture_run(f));
     assert_int_equal(f->err.kind, TS_ERROR_FAULT);
     fixture_free(f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cycles_are_those_with_values),
-        cmocka_unit_test(scalars_are_exact_and_vectors_untouched),
-        cmocka_unit_test(an_unknown_that_matters_ends_the_run),
-        cmocka_unit_test(addresses_are_still_checked),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,7 @@ static const struct {
     {"vtr.pop v1", "transposer pop", 5, true},
 };
 
-static void instructions_take_units_of_that_name(void **state) {
+TEST(instructions_take_units_of_that_name) {
     fixture *f = new_fixture();
     for (int i = 0; i < TS_LATENCY_COUNT; i++) f->config.occupancy_cycles[i] = 5;
     for (size_t i = 0; i < sizeof uses / sizeof uses[0]; i++) {
@@ -62,7 +62,7 @@ static void instructions_take_units_of_that_name(void **state) {
     fixture_free(f);
 }
 
-static void units_are_numbered_through(void **state) {
+TEST(units_are_numbered_through) {
     fixture *f = new_fixture();
     int count = ts_core_unit_count(&f->config), slots = 0;
     char names[64][32];
@@ -79,7 +79,7 @@ static void units_are_numbered_through(void **state) {
 }
 
 /* A unit or a type of matrices that there is not keeps nothing busy. */
-static void what_there_is_not_is_not_busy(void **state) {
+TEST(what_there_is_not_is_not_busy) {
     fixture *f = new_fixture();
     assert_int_equal(ts_core_use_of(&f->config, first_of(f, "mxu.push.i8 2 v1")).count, 0);
     assert_int_equal(ts_core_use_of(&f->config, first_of(f, "mxu.push.i8 -1 v1")).count, 0);
@@ -88,7 +88,7 @@ static void what_there_is_not_is_not_busy(void **state) {
     fixture_free(f);
 }
 
-static void only_the_same_unit_keeps_an_order(void **state) {
+TEST(only_the_same_unit_keeps_an_order) {
     fixture *f = new_fixture();
     uint64_t zero = ts_core_use_of(&f->config, first_of(f, "mxu.push.i8 0 v1")).queues,
              one = ts_core_use_of(&f->config, first_of(f, "mxu.pop v1 1")).queues,
@@ -101,7 +101,7 @@ static void only_the_same_unit_keeps_an_order(void **state) {
     fixture_free(f);
 }
 
-static void a_port_takes_one_instruction_a_bundle(void **state) {
+TEST(a_port_takes_one_instruction_a_bundle) {
     static const struct {
         const char *text, *message; /* NULL: it may be */
     } rows[] = {
@@ -134,7 +134,7 @@ static int64_t least_of(fixture *f, const char *text, int times) {
 }
 
 /* Work over units, rounded up, of what is most. */
-static void the_busiest_sets_the_bound(void **state) {
+TEST(the_busiest_sets_the_bound) {
     fixture *f = new_fixture();
     for (int i = 0; i < TS_SLOT_COUNT; i++) f->config.limits.slots[i] = 2;
     assert_int_equal(least_of(f, "vadd.f32 v1 v2 v3", 1), 1);
@@ -148,16 +148,4 @@ static void the_busiest_sets_the_bound(void **state) {
     assert_int_equal(least_of(f, "mxu.push.i8 0 v1", 8),
                      4 * ts_core_use_of(&f->config, first_of(f, "mxu.push.i8 0 v1")).cycles);
     fixture_free(f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(instructions_take_units_of_that_name),
-        cmocka_unit_test(units_are_numbered_through),
-        cmocka_unit_test(what_there_is_not_is_not_busy),
-        cmocka_unit_test(only_the_same_unit_keeps_an_order),
-        cmocka_unit_test(a_port_takes_one_instruction_a_bundle),
-        cmocka_unit_test(the_busiest_sets_the_bound),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

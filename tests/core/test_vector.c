@@ -240,7 +240,7 @@ static void fill(uint32_t *vreg, uint32_t word) {
     for (int i = 0; i < TS_VREG_WORDS; i++) vreg[i] = word;
 }
 
-static void gives_the_stated_bits_in_every_word(void **state) {
+TEST(gives_the_stated_bits_in_every_word) {
     static uint32_t a[TS_VREG_WORDS], b[TS_VREG_WORDS], c[TS_VREG_WORDS], d[TS_VREG_WORDS];
     int wrong = 0;
     for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
@@ -267,7 +267,7 @@ static uint32_t next_random(uint64_t *seed) {
     return (uint32_t)(*seed >> 32);
 }
 
-static void tables_agree(void **state) {
+TEST(tables_agree) {
     static uint32_t in[3][TS_VREG_WORDS], want[TS_VREG_WORDS], got[TS_VREG_WORDS];
     uint64_t seed = 20240607;
     for (int round = 0, most = rounds(200, 50); round < most; round++) {
@@ -359,7 +359,7 @@ static const location_row places[] = {
     {TS_OP_vmin_sublane_i32, 0, 5, 60, 60},
 };
 
-static void moves_words_to_their_places(void **state) {
+TEST(moves_words_to_their_places) {
     static uint32_t a[TS_VREG_WORDS], d[TS_VREG_WORDS];
     by_place(a);
     for (size_t r = 0; r < sizeof(places) / sizeof(places[0]); r++) {
@@ -374,7 +374,7 @@ static void moves_words_to_their_places(void **state) {
 }
 
 /* Row r of 16 has r * 128 + lane in the high half of its words, which is bf16. */
-static void packs_the_rows_of_two(void **state) {
+TEST(packs_the_rows_of_two) {
     static uint32_t two[2 * TS_VREG_WORDS], d[TS_VREG_WORDS];
     for (int t = 0; t < table_count; t++) {
         for (int i = 0; i < 2 * TS_VREG_WORDS; i++) two[i] = (uint32_t)i << 16;
@@ -393,7 +393,7 @@ static uint32_t field_of(int line, int lane, int bits) {
 }
 
 /* Fields of twice the size from two vregs, as the masks are packed too. */
-static void packs_rows_of_fields(void **state) {
+TEST(packs_rows_of_fields) {
     static uint32_t two[2 * TS_VREG_WORDS], d[TS_VREG_WORDS];
     static const struct {
         ts_opcode op;
@@ -424,7 +424,7 @@ static void packs_rows_of_fields(void **state) {
     }
 }
 
-static void unpacks_rows_of_fields(void **state) {
+TEST(unpacks_rows_of_fields) {
     static uint32_t a[TS_VREG_WORDS], d[TS_VREG_WORDS];
     static const struct {
         ts_opcode op;
@@ -459,7 +459,7 @@ static float halve(const float *values, int count) {
     return halve(part, count / 2);
 }
 
-static void adds_in_the_stated_order(void **state) {
+TEST(adds_in_the_stated_order) {
     static uint32_t a[TS_VREG_WORDS], d[TS_VREG_WORDS];
     static float values[TS_VREG_WORDS];
     uint64_t seed = 7;
@@ -480,7 +480,7 @@ static void adds_in_the_stated_order(void **state) {
     }
 }
 
-static void f32_reductions_pass_nan_and_order_zeros(void **state) {
+TEST(f32_reductions_pass_nan_and_order_zeros) {
     static uint32_t a[TS_VREG_WORDS], d[TS_VREG_WORDS];
     fill(a, 0);
     a[77] = MINUS(0);
@@ -512,7 +512,7 @@ static uint16_t nearest_bf16(double exact) {
     return (uint16_t)(best | (exact < 0 ? 0x8000 : 0));
 }
 
-static void bf16_sums_and_products_are_rounded_once(void **state) {
+TEST(bf16_sums_and_products_are_rounded_once) {
     static uint32_t a[TS_VREG_WORDS], b[TS_VREG_WORDS], sum[TS_VREG_WORDS], product[TS_VREG_WORDS];
     uint64_t seed = 3;
     for (int round = 0; round < 200; round++) {
@@ -533,7 +533,7 @@ static void bf16_sums_and_products_are_rounded_once(void **state) {
 }
 
 /* Every bf16 through the EUP: what the f32 function gives, rounded by the base library. */
-static void bf16_functions_round_the_f32_result(void **state) {
+TEST(bf16_functions_round_the_f32_result) {
     static const ts_opcode pairs[][2] = {
         {TS_OP_vexp_bf16, TS_OP_vexp_f32},     {TS_OP_vlog_bf16, TS_OP_vlog_f32},
         {TS_OP_vtanh_bf16, TS_OP_vtanh_f32},   {TS_OP_vrcp_bf16, TS_OP_vrcp_f32},
@@ -568,7 +568,7 @@ static void threefry_reference(const uint32_t counter[2], const uint32_t key[2],
     out[0] = x0, out[1] = x1;
 }
 
-static void random_bits_are_threefry(void **state) {
+TEST(random_bits_are_threefry) {
     static uint32_t counters[TS_VREG_WORDS], d[TS_VREG_WORDS];
     uint32_t out[2];
     threefry_reference((uint32_t[]){~0u, ~0u}, (uint32_t[]){~0u, ~0u}, out);
@@ -585,19 +585,4 @@ static void random_bits_are_threefry(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gives_the_stated_bits_in_every_word),
-        cmocka_unit_test(tables_agree),
-        cmocka_unit_test(moves_words_to_their_places),
-        cmocka_unit_test(packs_the_rows_of_two),
-        cmocka_unit_test(packs_rows_of_fields),
-        cmocka_unit_test(unpacks_rows_of_fields),
-        cmocka_unit_test(adds_in_the_stated_order),
-        cmocka_unit_test(f32_reductions_pass_nan_and_order_zeros),
-        cmocka_unit_test(bf16_sums_and_products_are_rounded_once),
-        cmocka_unit_test(bf16_functions_round_the_f32_result),
-        cmocka_unit_test(random_bits_are_threefry),
-    };
-    return cmocka_run_group_tests(tests, find_tables, NULL);
-}
+int main(void) { return run_all_tests(find_tables, NULL); }

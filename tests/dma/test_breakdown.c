@@ -59,7 +59,7 @@ static const char *const layouts[] = {
 static const char *const types[] = {"f32", "bf16", "s8"};
 enum { LAYOUTS = sizeof layouts / sizeof layouts[0], TYPES = sizeof types / sizeof types[0], PAIRS = 60 };
 
-static void parts_add_up(void **state) {
+TEST(parts_add_up) {
     uint64_t seed = SEED;
     int skipped = 0;
     for (int i = 0, most = cases(PAIRS, 6); i < most; i++) {
@@ -89,7 +89,7 @@ static void parts_add_up(void **state) {
 /* ---- What they stand for ---- */
 
 /* Without HBM everything is the engine's: 4 MiB at 64 bytes a cycle to copy, and what the kind takes more. */
-static void engine_alone(void **state) {
+TEST(engine_alone) {
     ts_arena *arena = ts_arena_new();
     ts_dma_config dma = plain_dma;
     dma.bytes_per_cycle[TS_DMA_COPY] = 64;
@@ -112,7 +112,7 @@ static void engine_alone(void **state) {
 }
 
 /* The pins of the HBM move useful bytes, padding and waste alike. */
-static void bytes_split_the_peak(void **state) {
+TEST(bytes_split_the_peak) {
     ts_arena *arena = ts_arena_new();
     const ts_shape *ragged = shape(arena, "f32", 1024, 64, "{1,0:T(8,128)}"),
                    *whole = shape(arena, "f32", 1024, 64, "{1,0}");
@@ -132,7 +132,7 @@ static void bytes_split_the_peak(void **state) {
 }
 
 /* Where the engine is slow at a kind, what a copy needs are the bytes that are asked for; waste hides behind the rest. */
-static void waste_hides_behind_the_engine(void **state) {
+TEST(waste_hides_behind_the_engine) {
     ts_arena *arena = ts_arena_new();
     const ts_shape *ragged = shape(arena, "f32", 1024, 64, "{1,0:T(8,128)}"),
                    *turned = shape(arena, "f32", 1024, 64, "{0,1}");
@@ -150,7 +150,7 @@ static void waste_hides_behind_the_engine(void **state) {
 }
 
 /* Those beyond the first, where they take more than half of the fixed cost. */
-static void descriptors_limit_it(void **state) {
+TEST(descriptors_limit_it) {
     static const struct {
         int loop_dims;
         int64_t rows, descriptor_ps;
@@ -178,7 +178,7 @@ static void descriptors_limit_it(void **state) {
 /* ---- A program of the core ---- */
 
 /* In 16 buses' ticks, which are cycles. */
-static void parts_of_a_program(void **state) {
+TEST(parts_of_a_program) {
     enum { U = TS_DMA_COMPONENT_USEFUL };
     static const struct {
         int64_t cycles, core, src, dst, padding, waste;
@@ -283,7 +283,7 @@ static void check_saving(int64_t part, int64_t before, int64_t after, int least_
     assert_in_range((before - after) * 100 / part, least_percent, most_percent);
 }
 
-static void parts_are_what_could_be_saved(void **state) {
+TEST(parts_are_what_could_be_saved) {
     ts_arena *arena = ts_arena_new();
     const ts_shape *rows = shape(arena, "f32", 512, 512, "{1,0}"),
                    *turned = shape(arena, "f32", 512, 512, "{0,1}");
@@ -365,7 +365,7 @@ static int64_t count_one_by_one(ts_arena *arena, const ts_plan_box *box, ts_dma_
 
 enum { ROUNDS = 40 };
 
-static void runs_are_those_counted_one_by_one(void **state) {
+TEST(runs_are_those_counted_one_by_one) {
     uint64_t seed = SEED + 1;
     int alike = 0, most = cases(ROUNDS, 12);
     for (int i = 0; i < most; i++) {
@@ -403,7 +403,7 @@ static void runs_are_those_counted_one_by_one(void **state) {
     assert_true(alike >= most / 2);
 }
 
-static void runs_of_a_tile(void **state) {
+TEST(runs_of_a_tile) {
     ts_arena *arena = ts_arena_new();
     const ts_plan *plan =
         plan_of(arena, shape(arena, "f32", 8, 165, "{1,0}"), shape(arena, "f32", 8, 165, "{1,0:T(8,128)}"));
@@ -415,19 +415,4 @@ static void runs_of_a_tile(void **state) {
     assert_int_equal(runs.longest_bits[10], 1184);
     assert_int_equal(runs.total, 16);
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_add_up),
-        cmocka_unit_test(engine_alone),
-        cmocka_unit_test(bytes_split_the_peak),
-        cmocka_unit_test(waste_hides_behind_the_engine),
-        cmocka_unit_test(descriptors_limit_it),
-        cmocka_unit_test(parts_of_a_program),
-        cmocka_unit_test(parts_are_what_could_be_saved),
-        cmocka_unit_test(runs_are_those_counted_one_by_one),
-        cmocka_unit_test(runs_of_a_tile),
-    };
-    return cmocka_run_group_tests_name("dma/bill", tests, NULL, NULL);
 }

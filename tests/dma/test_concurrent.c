@@ -44,7 +44,7 @@ static outcome run(const ts_dma_config *dma, const one *what, bool exact) {
     return o;
 }
 
-static void one_alone_is_as_its_price(void **state) {
+TEST(one_alone_is_as_its_price) {
     static const int ends[] = {READS, WRITES, READS | WRITES, 0};
     for (int i = 0; i < 4; i++) {
         const one what[MOST] = {{64, ends[i]}};
@@ -65,7 +65,7 @@ static void one_alone_is_as_its_price(void **state) {
 }
 
 /* Bytes in HBM alone; all of them are on the pins, since no access meets another. */
-static void they_add_up(void **state) {
+TEST(they_add_up) {
     static const one what[MOST] = {{16, READS}, {8, WRITES}, {4, READS | WRITES}, {2, 0}};
     outcome o = run(&plain_dma, what, true);
     assert_true(o.good);
@@ -88,7 +88,7 @@ static void they_add_up(void **state) {
 }
 
 /* Of n descriptors the next starts when the first of those is complete. */
-static void others_start_as_some_end(void **state) {
+TEST(others_start_as_some_end) {
     static const one what[MOST] = {{64, READS}, {8, READS}, {32, READS}, {1, READS}, {2, READS}};
     for (int descriptors = 1; descriptors <= 3; descriptors++) {
         ts_dma_config dma = plain_dma;
@@ -111,7 +111,7 @@ static void others_start_as_some_end(void **state) {
 }
 
 /* Where each access reaches all of them alike. */
-static void a_part_of_the_channels_stands_for_all(void **state) {
+TEST(a_part_of_the_channels_stands_for_all) {
     static const one what[MOST] = {{8192, READS}, {8192, WRITES}};
     ts_dma_config dma = plain_dma;
     dma.access_bytes = 1024;
@@ -125,7 +125,7 @@ static void a_part_of_the_channels_stands_for_all(void **state) {
     ts_arena_free(some.arena);
 }
 
-static void what_the_engine_cannot_do_is_refused(void **state) {
+TEST(what_the_engine_cannot_do_is_refused) {
     static const one what[MOST] = {{8, READS}};
     ts_dma_config dma = plain_dma;
     memset(dma.bytes_per_cycle, 0, sizeof dma.bytes_per_cycle);
@@ -134,15 +134,4 @@ static void what_the_engine_cannot_do_is_refused(void **state) {
     assert_int_equal(o.err.kind, TS_ERROR_UNMODELLED);
     assert_string_equal(o.err.message, "the DMA engine of this machine cannot do a copy");
     ts_arena_free(o.arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_alone_is_as_its_price),
-        cmocka_unit_test(they_add_up),
-        cmocka_unit_test(others_start_as_some_end),
-        cmocka_unit_test(a_part_of_the_channels_stands_for_all),
-        cmocka_unit_test(what_the_engine_cannot_do_is_refused),
-    };
-    return cmocka_run_group_tests_name("dma/concurrent", tests, NULL, NULL);
 }

@@ -115,7 +115,7 @@ static edge move(const moved *pair, const ts_move_options *options) {
     return second;
 }
 
-static void random_pairs(void **state) {
+TEST(random_pairs) {
     const char *given = getenv("TS_SEED");
     uint64_t seed = given ? strtoull(given, NULL, 10) : 11;
     ts_arena *arena = ts_arena_new();
@@ -151,9 +151,4 @@ static void random_pairs(void **state) {
         edge_free(&pair.src);
     }
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_pairs)};
-    return cmocka_run_group_tests_name("dma/edges", tests, NULL, NULL);
 }

@@ -54,14 +54,14 @@ static ts_dma_cost price(fixture *f, const ts_plan *plan, bool src_in_hbm, bool 
 
 /* 36: one 64-byte read of a closed bank in Ramulator 2.1's HBM2 (ACT at 1, RD at 16, RD at 20, 16 to the last
  * data). */
-static void one_line_costs_issue_memory_completion(void **state) {
+TEST_WITH(one_line_costs_issue_memory_completion, set_up, tear_down) {
     fixture *f = *state;
     const ts_plan *plan = plan_of(f, "f32[16]{0}", "f32[16]{0}", 4096, NULL, NULL);
     assert_int_equal(price(f, plan, true, false).cycles, 100 + 36 + 200);
     assert_int_equal(price(f, plan, false, false).cycles, 100 + 1 + 200);
 }
 
-static void every_fixed_cost_counts_to_the_cycle(void **state) {
+TEST_WITH(every_fixed_cost_counts_to_the_cycle, set_up, tear_down) {
     fixture *f = *state;
     const ts_plan *plan =
         plan_of(f, "bf16[64,256]{1,0}", "bf16[64,256]{1,0:T(8,128)(2,1)}", 1 << 20, NULL, NULL);
@@ -81,7 +81,7 @@ static void every_fixed_cost_counts_to_the_cycle(void **state) {
     assert_int_equal(price(f, plan, true, false).cycles, base.cycles + 3);
 }
 
-static void engine_rate_limits_a_fast_memory(void **state) {
+TEST_WITH(engine_rate_limits_a_fast_memory, set_up, tear_down) {
     fixture *f = *state;
     const ts_plan *plan = plan_of(f, "f32[1024,1024]{1,0}", "f32[1024,1024]{1,0:T(8,128)}", 0, NULL, NULL);
     f->dma.bytes_per_cycle[TS_DMA_RETILE] = 64;
@@ -92,7 +92,7 @@ static void engine_rate_limits_a_fast_memory(void **state) {
 }
 
 /* 64 KiB to 8 partitions that take 2 bytes a cycle each. */
-static void partitions_limit_the_rate(void **state) {
+TEST_WITH(partitions_limit_the_rate, set_up, tear_down) {
     fixture *f = *state;
     const ts_plan *plan = plan_of(f, "f32[64,256]{1,0}", "f32[64,256]{1,0:T(8,128)}", 0, NULL, NULL);
     ts_dma_machine machine = {&f->dma, &hbm2, HBM2_KHZ, NULL};
@@ -105,7 +105,7 @@ static void partitions_limit_the_rate(void **state) {
 }
 
 /* What leaves the HBM is limited, what enters it is not; a slower kind counts instead. */
-static void reads_have_a_rate_of_their_own(void **state) {
+TEST_WITH(reads_have_a_rate_of_their_own, set_up, tear_down) {
     fixture *f = *state;
     const ts_plan *copy = plan_of(f, "f32[64,256]{1,0}", "f32[64,256]{1,0}", 0, NULL, NULL);
     const ts_plan *retile = plan_of(f, "f32[64,256]{1,0}", "f32[64,256]{1,0:T(8,128)}", 0, NULL, NULL);
@@ -142,7 +142,7 @@ static void run_both(fixture *f, ts_dma_transfer a, ts_dma_transfer b, int64_t b
 
 /* A limit while one reads the HBM and another writes it, not for two that move the same way, nor beside one that
  * does not touch the HBM, nor where the transfer is slower anyway. */
-static void reads_beside_writes_have_a_rate_of_their_own(void **state) {
+TEST_WITH(reads_beside_writes_have_a_rate_of_their_own, set_up, tear_down) {
     fixture *f = *state;
     ts_dma_transfer read = {.src.in_hbm = true}, write = {.dst.in_hbm = true}, local = {.src.in_hbm = false},
                     copy = {.src.in_hbm = true, .dst.in_hbm = true};
@@ -180,7 +180,7 @@ static void reads_beside_writes_have_a_rate_of_their_own(void **state) {
 }
 
 /* 0.92 of the peak: what Ramulator 2.1 and DRAMsim3 give streams and tile reads; refresh is the rest. */
-static void streams_run_near_the_peak(void **state) {
+TEST_WITH(streams_run_near_the_peak, set_up, tear_down) {
     fixture *f = *state;
     const char *const destinations[] = {"f32[2048,1024]{1,0}", "f32[2048,1024]{1,0:T(8,128)}"};
     for (size_t i = 0; i < 2; i++) {
@@ -194,7 +194,7 @@ static void streams_run_near_the_peak(void **state) {
 }
 
 /* What is not known to be complete by a cycle is so when its last data, which come then at the earliest, are told of. */
-static void nothing_ends_before_its_cost_has_passed(void **state) {
+TEST_WITH(nothing_ends_before_its_cost_has_passed, set_up, tear_down) {
     fixture *f = *state;
     ts_hbm *hbm = ts_hbm_new(&f->err, f->arena, &hbm2);
     ts_dma *dma = ts_dma_new(f->arena, &f->dma, hbm, HBM2_KHZ, HBM2_KHZ);
@@ -212,7 +212,7 @@ static void nothing_ends_before_its_cost_has_passed(void **state) {
 }
 
 /* Words in their order are a copy, whatever is left out between them; halves of words are not. */
-static void kinds_of_slices(void **state) {
+TEST_WITH(kinds_of_slices, set_up, tear_down) {
     fixture *f = *state;
     static const struct {
         const char *src, *dst;
@@ -245,7 +245,7 @@ static void kinds_of_slices(void **state) {
     }
 }
 
-static void bytes_are_accounted(void **state) {
+TEST_WITH(bytes_are_accounted, set_up, tear_down) {
     fixture *f = *state;
     const char *src = "f32[13,100]{1,0}", *dst = "f32[13,100]{1,0:T(8,128)}";
     ts_dma_cost cost = price(f, plan_of(f, src, dst, 1 << 20, NULL, NULL), true, true);
@@ -259,7 +259,7 @@ static void bytes_are_accounted(void **state) {
     assert_int_equal(tiled.transfer.src_bytes, 16 * 128 * 4);
 }
 
-static void half_words_beside_valid_rows_are_read_first(void **state) {
+TEST_WITH(half_words_beside_valid_rows_are_read_first, set_up, tear_down) {
     fixture *f = *state;
     const char *dst = "bf16[16,128]{1,0:T(8,128)(2,1)}", *src = "bf16[16,128]{1,0}";
     const int64_t aligned[2] = {2, 0}, odd[2] = {1, 0}, two[2] = {2, 128}, one[2] = {1, 128},
@@ -277,7 +277,7 @@ static void half_words_beside_valid_rows_are_read_first(void **state) {
         0);
 }
 
-static void transfers_share_the_memory(void **state) {
+TEST_WITH(transfers_share_the_memory, set_up, tear_down) {
     fixture *f = *state;
     ts_dma_result result[2];
     const ts_plan *plan = plan_of(f, "f32[1024,1024]{1,0}", "f32[1024,1024]{1,0:T(8,128)}", 0, NULL, NULL);
@@ -331,7 +331,7 @@ static void run_beside(fixture *f, int arbitration, int priority_of_large, int64
 
 /* Which of the two goes on is the machine's policy; together they never take less than the memory, or the
  * engine, needs. */
-static void policies_arbitrate(void **state) {
+TEST_WITH(policies_arbitrate, set_up, tear_down) {
     fixture *f = *state;
     enum { FAST = 4096, SLOW = 128 }; /* the memory is the narrow part, or the engine */
     int64_t alone =
@@ -365,7 +365,7 @@ static void policies_arbitrate(void **state) {
     }
 }
 
-static void later_transfers_wait_for_a_queue(void **state) {
+TEST_WITH(later_transfers_wait_for_a_queue, set_up, tear_down) {
     fixture *f = *state;
     f->dma.queues = 1;
     ts_dma *dma = ts_dma_new(f->arena, &f->dma, NULL, HBM2_KHZ, HBM2_KHZ);
@@ -381,7 +381,7 @@ static void later_transfers_wait_for_a_queue(void **state) {
     ts_dma_free(dma);
 }
 
-static void an_engine_that_cannot_transpose_says_so(void **state) {
+TEST_WITH(an_engine_that_cannot_transpose_says_so, set_up, tear_down) {
     fixture *f = *state;
     f->dma.bytes_per_cycle[TS_DMA_TRANSPOSE] = 0;
     f->dma.bytes_per_cycle[TS_DMA_GATHER] = 8;
@@ -400,7 +400,7 @@ static void an_engine_that_cannot_transpose_says_so(void **state) {
     assert_string_equal(f->err.message, "the DMA engine of this machine cannot do a transpose");
 }
 
-static void kinds_are_told_apart(void **state) {
+TEST_WITH(kinds_are_told_apart, set_up, tear_down) {
     fixture *f = *state;
     const struct {
         const char *src, *dst;
@@ -429,27 +429,4 @@ static void kinds_are_told_apart(void **state) {
         assert_int_equal(ts_dma_classify(plan_of(f, rows[i].src, rows[i].dst, 1 << 20, NULL, NULL)),
                          rows[i].kind);
     }
-}
-
-int main(void) {
-#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        CASE(one_line_costs_issue_memory_completion),
-        CASE(every_fixed_cost_counts_to_the_cycle),
-        CASE(engine_rate_limits_a_fast_memory),
-        CASE(partitions_limit_the_rate),
-        CASE(reads_have_a_rate_of_their_own),
-        CASE(reads_beside_writes_have_a_rate_of_their_own),
-        CASE(streams_run_near_the_peak),
-        CASE(bytes_are_accounted),
-        CASE(half_words_beside_valid_rows_are_read_first),
-        CASE(transfers_share_the_memory),
-        CASE(policies_arbitrate),
-        CASE(later_transfers_wait_for_a_queue),
-        CASE(an_engine_that_cannot_transpose_says_so),
-        CASE(kinds_are_told_apart),
-        CASE(nothing_ends_before_its_cost_has_passed),
-        CASE(kinds_of_slices),
-    };
-    return cmocka_run_group_tests_name("dma/engine", tests, NULL, NULL);
 }

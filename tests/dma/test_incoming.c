@@ -61,7 +61,7 @@ static ts_dma_result complete(fixture *f, int64_t least, int64_t most) {
 }
 
 /* A cycle before its bytes are there nothing is written. A block is written when all of it has come. */
-static void a_block_is_written_when_it_is_there(void **state) {
+TEST_WITH(a_block_is_written_when_it_is_there, set_up, tear_down) {
     fixture *f = *state;
     int owner;
     ts_dma_incoming *in = ts_dma_expect(f->dma, plan_of(f, "f32[3,1024]{1,0}", 0), &owner);
@@ -85,7 +85,7 @@ static void a_block_is_written_when_it_is_there(void **state) {
 }
 
 /* A block of one access, which comes before the end is told of. */
-static void a_single_access_is_written(void **state) {
+TEST_WITH(a_single_access_is_written, set_up, tear_down) {
     fixture *f = *state;
     f->config.access_bytes = 64;
     ts_dma_incoming *in = ts_dma_expect(f->dma, plan_of(f, "f32[1040]{0}", 0), f);
@@ -100,7 +100,7 @@ static void a_single_access_is_written(void **state) {
 }
 
 /* In the order of cycles, of equal ones in that of feeding; what has come later is not complete before. */
-static void they_go_in_the_order_of_cycles(void **state) {
+TEST_WITH(they_go_in_the_order_of_cycles, set_up, tear_down) {
     fixture *f = *state;
     int owners[3];
     static const int64_t cycles[2][3] = {{300, 200, 300}, {200, 200, 100}};
@@ -118,7 +118,7 @@ static void they_go_in_the_order_of_cycles(void **state) {
 }
 
 /* What has come by the end of a transfer, but is written later, is complete behind it. */
-static void an_end_goes_before_what_is_written_later(void **state) {
+TEST_WITH(an_end_goes_before_what_is_written_later, set_up, tear_down) {
     void *other;
     set_up(&other);
     int64_t own = 0;
@@ -140,7 +140,7 @@ static void an_end_goes_before_what_is_written_later(void **state) {
 }
 
 /* What is passed over counts its bytes, but writes nothing, and is complete as it comes. */
-static void what_is_passed_over_is_not_written(void **state) {
+TEST_WITH(what_is_passed_over_is_not_written, set_up, tear_down) {
     fixture *f = *state;
     ts_dma_incoming *in = ts_dma_expect(f->dma, plan_of(f, "f32[2,1024]{1,0}", 0), f);
     ts_dma_feed(f->dma, in, &(ts_dma_chunk){.bytes = BLOCK, .cycle = 50, .passed = true});
@@ -151,7 +151,7 @@ static void what_is_passed_over_is_not_written(void **state) {
 }
 
 /* Half of each packed pair: the other half is read first. */
-static void half_words_are_read_first(void **state) {
+TEST_WITH(half_words_are_read_first, set_up, tear_down) {
     fixture *f = *state;
     const char *text = "bf16[16,128]{1,0:T(8,128)(2,1)}";
     ts_source source = {"shape", text, strlen(text)};
@@ -170,7 +170,7 @@ static void half_words_are_read_first(void **state) {
 }
 
 /* 1 MiB at once takes the memory 4,096 cycles; what has not been accepted holds up what comes next. */
-static void no_more_is_accepted_than_the_memory_takes(void **state) {
+TEST_WITH(no_more_is_accepted_than_the_memory_takes, set_up, tear_down) {
     fixture *f = *state;
     int big, small;
     feed(f, ts_dma_expect(f->dma, plan_of(f, "f32[256,1024]{1,0}", 0), &big), 256 * BLOCK, 100, true);
@@ -193,7 +193,7 @@ static int64_t time_of_read(fixture *f, bool beside, int64_t *arrived) {
     return done;
 }
 
-static void both_share_the_channels(void **state) {
+TEST_WITH(both_share_the_channels, set_up, tear_down) {
     fixture *f = *state;
     int64_t arrived = 0, alone = time_of_read(f, false, NULL);
     tear_down(state);
@@ -206,7 +206,7 @@ static void both_share_the_channels(void **state) {
 }
 
 /* It takes neither a descriptor nor a queue, and its end is told among those of transfers, in order. */
-static void it_is_none_of_the_engines_transfers(void **state) {
+TEST_WITH(it_is_none_of_the_engines_transfers, set_up, tear_down) {
     fixture *f = *state;
     f->config.queues = f->config.descriptors = 1;
     ts_dma_incoming *in = ts_dma_expect(f->dma, plan_of(f, "f32[2,1024]{1,0}", 1 << 20), f);
@@ -225,27 +225,10 @@ static void it_is_none_of_the_engines_transfers(void **state) {
 }
 
 /* Clocks of their own: a cycle of the core is two ticks and a half. */
-static void clocks_are_crossed(void **state) {
+TEST_WITH(clocks_are_crossed, set_up, tear_down) {
     fixture *f = *state;
     ts_dma_free(f->dma);
     f->dma = ts_dma_new(f->arena, &f->config, f->hbm, HBM2_KHZ * 2 / 5, HBM2_KHZ);
     feed(f, ts_dma_expect(f->dma, plan_of(f, "f32[256,1024]{1,0}", 0), f), 256 * BLOCK, 1000, true);
     complete(f, 1000 + 4000 * 2 / 5, 1000 + 5000 * 2 / 5);
-}
-
-int main(void) {
-#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        CASE(a_block_is_written_when_it_is_there),
-        CASE(a_single_access_is_written),
-        CASE(they_go_in_the_order_of_cycles),
-        CASE(an_end_goes_before_what_is_written_later),
-        CASE(what_is_passed_over_is_not_written),
-        CASE(half_words_are_read_first),
-        CASE(no_more_is_accepted_than_the_memory_takes),
-        CASE(both_share_the_channels),
-        CASE(it_is_none_of_the_engines_transfers),
-        CASE(clocks_are_crossed),
-    };
-    return cmocka_run_group_tests_name("dma/incoming", tests, NULL, NULL);
 }

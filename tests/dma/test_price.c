@@ -94,7 +94,7 @@ static int64_t some_dim(uint64_t *seed, uint32_t from, uint32_t below) {
 }
 
 /* A small memory, with maps that favour channels and banks. */
-static void skipping_is_close_to_walking(void **state) {
+TEST(skipping_is_close_to_walking) {
     uint64_t seed = SEED;
     distance d = {0};
     for (int i = 0; i < PAIRS; i += stride(4, PAIRS / SANITIZED_PAIRS)) {
@@ -113,7 +113,7 @@ static void skipping_is_close_to_walking(void **state) {
     assert_true(fabs(d.sum) < 0.005 * d.pairs);
 }
 
-static void a_tpu_is_priced_within_a_hundredth(void **state) {
+TEST(a_tpu_is_priced_within_a_hundredth) {
     static const char *const tpu_layouts[] = {"{1,0}", "{1,0:T(8,128)}", "{1,0:T(4,128)}", "{1,0:T(2,128)}"};
     ts_arena *arena = ts_arena_new();
     const ts_machine *tpu = ts_machine_load(NULL, arena, "tpu-v5e");
@@ -160,7 +160,7 @@ static void compare_on(distance *d, ts_arena *arena, const char *name, const ran
 }
 
 /* Whatever users ask for, on all machines. */
-static void drawn_transfers_are_priced_within_a_hundredth(void **state) {
+TEST(drawn_transfers_are_priced_within_a_hundredth) {
     static const char *const names[] = {"tpu-v4", "tpu-v5e", "tpu-v5p", "tpu-v6e", "tpu-v7x"};
     uint64_t seed = SEED;
     distance d = {0};
@@ -191,7 +191,7 @@ static distance compare_known(const char *what, const known_transfer *known, int
 }
 
 /* Short ones, where a refresh more or less counts; and long copies, whose reads and writes settle slowly. */
-static void known_transfers_are_priced_within_a_hundredth(void **state) {
+TEST(known_transfers_are_priced_within_a_hundredth) {
     static const known_transfer known[] = {
         {"tpu-v5p", "bf16[434,2186]{1,0:T(16,128)(2,1)}", "bf16[434,2186]{1,0:T(8,128)(2,1)}"},
         {"tpu-v5e", "f64[249138]{0:T(8,128)}", "f64[249138]{0:T(16,128)}"},
@@ -225,7 +225,7 @@ static void known_transfers_are_priced_within_a_hundredth(void **state) {
 }
 
 /* Two to four times as long as from one refresh to the next. */
-static void short_transfers_are_priced_within_a_hundredth(void **state) {
+TEST(short_transfers_are_priced_within_a_hundredth) {
     static const known_transfer known[] = {
         {"tpu-v2", "f32[748885]{0:T(8,128)}", "f32[748885]{0:T(8,128)}"},
         {"tpu-v2", "f8e5m2[33,11,29,128]{2,3,1,0:T(16,128)(4,1)}", "f8e5m2[33,11,29,128]{2,3,0,1}"},
@@ -241,7 +241,7 @@ static void short_transfers_are_priced_within_a_hundredth(void **state) {
 }
 
 /* Of these either channels that get their share of every access are simulated, or the engine sets the pace. */
-static void short_transfers_are_priced_to_the_cycle(void **state) {
+TEST(short_transfers_are_priced_to_the_cycle) {
     static const known_transfer known[] = {
         {"tpu-v5p", "f16[13,21,16,72]{3,2,1,0:T(2,128)}", "f16[13,21,16,72]{3,2,1,0:T(16,128)}"},
         {"tpu-v7x", "bf16[384,11,208]{2,1,0:T(2,128)(2,1)}", "bf16[384,11,208]{2,0,1:T(4,128)(2,1)}"},
@@ -253,7 +253,7 @@ static void short_transfers_are_priced_to_the_cycle(void **state) {
 }
 
 /* A slice that no access of the simulated channel is of. */
-static void a_channel_without_accesses_stands_for_none(void **state) {
+TEST(a_channel_without_accesses_stands_for_none) {
     ts_arena *arena = ts_arena_new();
     const int64_t begin[] = {0, 0, 24, 63}, start[4] = {0};
     const ts_shape *src = parse_shape(arena, "s32[107,2,203,160]{3,2,1,0:T(2,128)}"),
@@ -268,7 +268,7 @@ static void a_channel_without_accesses_stands_for_none(void **state) {
 }
 
 /* A thousand times more elements must not take a thousand times the walking. */
-static void large_tensors_are_mostly_skipped(void **state) {
+TEST(large_tensors_are_mostly_skipped) {
     ts_arena *arena = ts_arena_new();
     int64_t dims[2] = {16384, 4096};
     const ts_shape *src = shape(arena, dims, "{1,0}"), *dst = shape(arena, dims, "{1,0:T(8,128)}");
@@ -282,7 +282,7 @@ static void large_tensors_are_mostly_skipped(void **state) {
 
 /* Four channels are all walked, so that only blocks can be left out; each has as many accesses as are offered
  * together (256). */
-static void blocks_that_fill_an_offer_are_left_out(void **state) {
+TEST(blocks_that_fill_an_offer_are_left_out) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_hbm_config hbm = hbm2;
@@ -300,7 +300,7 @@ static void blocks_that_fill_an_offer_are_left_out(void **state) {
 }
 
 /* Element by element: as a box of blocks of one. */
-static void gathers_are_skipped(void **state) {
+TEST(gathers_are_skipped) {
     ts_arena *arena = ts_arena_new();
     int64_t dims[2] = {cases(2048, 512), 2000};
     const ts_shape *src = shape(arena, dims, "{1,0}"), *dst = shape(arena, dims, "{1,0:T(8,128)(*,3)}");
@@ -312,7 +312,7 @@ static void gathers_are_skipped(void **state) {
     ts_arena_free(arena);
 }
 
-static void prices_kept_are_the_same(void **state) {
+TEST(prices_kept_are_the_same) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     int64_t dims[2] = {300, 256};
@@ -335,7 +335,7 @@ static void prices_kept_are_the_same(void **state) {
 }
 
 /* The same boxes, beside bytes that are padding or another's, or of another type that keeps its bits. */
-static void neighbours_of_writes_are_told_apart(void **state) {
+TEST(neighbours_of_writes_are_told_apart) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     const int64_t zero[2] = {0, 0}, tall[2] = {64, 1}, wide[2] = {64, 2};
@@ -365,7 +365,7 @@ static void neighbours_of_writes_are_told_apart(void **state) {
 }
 
 /* Questions that differ in one thing alone, which the price depends on. */
-static void like_questions_are_told_apart(void **state) {
+TEST(like_questions_are_told_apart) {
     static const struct {
         const char *src, *dst;
         int64_t begin[2], sizes[2], to[2];
@@ -408,7 +408,7 @@ static void like_questions_are_told_apart(void **state) {
 }
 
 /* That a price is over a limit is known of lower ones alone; a price answers whatever the limit. */
-static void limits_are_told_apart(void **state) {
+TEST(limits_are_told_apart) {
     ts_arena *arena = ts_arena_new();
     int64_t dims[2] = {300, 256};
     ts_dma_machine keeps = {&plain_dma, &hbm2, HBM2_KHZ, ts_dma_prices_new(arena)}, fresh = keeps;
@@ -435,7 +435,7 @@ static void limits_are_told_apart(void **state) {
 }
 
 /* By the figures of the machine, wherever they lie. */
-static void prices_are_kept_by_content(void **state) {
+TEST(prices_are_kept_by_content) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     int64_t dims[2] = {300, 256}, cycles[4];
@@ -465,7 +465,7 @@ static void prices_are_kept_by_content(void **state) {
 }
 
 /* Of no bytes more than the pins, or the engine, move at their peaks: any shapes, layouts and ends. */
-static void nothing_beats_a_peak(void **state) {
+TEST(nothing_beats_a_peak) {
     uint64_t seed = SEED + 1;
     for (int i = 0; i < 4 * PAIRS; i += stride(4, 4 * PAIRS / (4 * SANITIZED_PAIRS))) {
         ts_arena *arena = ts_arena_new();
@@ -481,26 +481,4 @@ static void nothing_beats_a_peak(void **state) {
         assert_true(cost.cycles >= cost.engine_cycles);
         ts_arena_free(arena);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(prices_kept_are_the_same),
-        cmocka_unit_test(neighbours_of_writes_are_told_apart),
-        cmocka_unit_test(like_questions_are_told_apart),
-        cmocka_unit_test(limits_are_told_apart),
-        cmocka_unit_test(prices_are_kept_by_content),
-        cmocka_unit_test(gathers_are_skipped),
-        cmocka_unit_test(nothing_beats_a_peak),
-        cmocka_unit_test(skipping_is_close_to_walking),
-        cmocka_unit_test(a_tpu_is_priced_within_a_hundredth),
-        cmocka_unit_test(drawn_transfers_are_priced_within_a_hundredth),
-        cmocka_unit_test(known_transfers_are_priced_within_a_hundredth),
-        cmocka_unit_test(short_transfers_are_priced_within_a_hundredth),
-        cmocka_unit_test(short_transfers_are_priced_to_the_cycle),
-        cmocka_unit_test(a_channel_without_accesses_stands_for_none),
-        cmocka_unit_test(large_tensors_are_mostly_skipped),
-        cmocka_unit_test(blocks_that_fill_an_offer_are_left_out),
-    };
-    return cmocka_run_group_tests_name("dma/price", tests, NULL, NULL);
 }

@@ -56,7 +56,7 @@ static void check_limits(const ts_machine *tpu, const limited *of) {
     ts_arena_free(arena);
 }
 
-static void what_is_over_a_limit_is_not_priced(void **state) {
+TEST(what_is_over_a_limit_is_not_priced) {
     static const limited rows[] = {
         {"bf16[32,4096,1000]{2,1,0}", "bf16[32,4096,1000]{2,1,0:T(8,128)(2,1)}", 88}, /* two boxes */
         {"bf16[8,4096,1000]{2,1,0}", "bf16[8,4096,1000]{2,1,0:T(8,128)(2,1)}",
@@ -75,7 +75,7 @@ static void what_is_over_a_limit_is_not_priced(void **state) {
 
 /* At 1 GHz this memory moves 256 bytes a cycle, and this engine 1024; the fixed cost is 300 cycles, and 10 for each
  * descriptor but the first. */
-static void least_is_the_slower_of_two(void **state) {
+TEST(least_is_the_slower_of_two) {
     static const struct {
         int64_t descriptors, engine_cycles, bytes, least;
     } rows[] = {
@@ -98,7 +98,7 @@ static void least_is_the_slower_of_two(void **state) {
 }
 
 /* What lies at several places is written to each and read once; what is read again and again lies there once. */
-static void every_element_is_moved_once(void **state) {
+TEST(every_element_is_moved_once) {
     static const struct {
         const char *src, *dst;
         int64_t read, written;
@@ -125,7 +125,7 @@ static void every_element_is_moved_once(void **state) {
 }
 
 /* Where blocks are left out, too: the engine is busy for all of them, and the fixed cost comes on top. */
-static void no_price_is_less_than_its_bound(void **state) {
+TEST(no_price_is_less_than_its_bound) {
     static const struct {
         const char *machine, *src, *dst;
     } rows[] = {
@@ -150,7 +150,7 @@ static void no_price_is_less_than_its_bound(void **state) {
 
 /* A write is done at its command, be its burst ever so long; and where tRTW is shorter than a burst, writes begin while the
  * one before is on the pins. */
-static void long_bursts_have_a_price(void **state) {
+TEST(long_bursts_have_a_price) {
     ts_hbm_config slow = hbm2;
     ts_dma_machine machine = {&plain_dma, &slow, HBM2_KHZ, NULL};
     for (int i = 0; i < 16; i++) {
@@ -181,7 +181,7 @@ static void check_limiters(const ts_dma_cost *cost, int64_t bytes) {
 }
 
 /* Of 2 MiB accessed in HBM every access is simulated, whatever lies in VMEM; of much more not. */
-static void small_transfers_are_simulated_whole(void **state) {
+TEST(small_transfers_are_simulated_whole) {
     static const char *const shapes[] = {"u8[2097152]{0}", "u8[16777216]{0}"};
     ts_dma_config dma = plain_dma;
     ts_dma_machine machine = {&dma, &hbm2, HBM2_KHZ, NULL};
@@ -202,7 +202,7 @@ static void small_transfers_are_simulated_whole(void **state) {
  * 128. Shares are powers of two that divide the channels, of a stack where stacks are not taken in turns, and leave
  * each part its part of the lookahead and 2,048 bursts in flight; all are simulated where less than 128 bursts a
  * channel are ahead. */
-static void channels_that_stand_for_all(void **state) {
+TEST(channels_that_stand_for_all) {
     enum { KIB = 1024, LARGE = 256 * KIB, BURST = 32 };
     static const struct {
         int stacks, channels, entries;
@@ -231,7 +231,7 @@ static void channels_that_stand_for_all(void **state) {
 }
 
 /* Channels that wait for each other, as few bursts are looked ahead to or wait in queues, are all simulated. */
-static void coupled_channels_are_not_sampled(void **state) {
+TEST(coupled_channels_are_not_sampled) {
     static const struct {
         int entries;
         int64_t lookahead_bytes;
@@ -253,18 +253,4 @@ static void coupled_channels_are_not_sampled(void **state) {
                      (long long)exact.cycles);
         ts_arena_free(arena);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_over_a_limit_is_not_priced),
-        cmocka_unit_test(least_is_the_slower_of_two),
-        cmocka_unit_test(every_element_is_moved_once),
-        cmocka_unit_test(no_price_is_less_than_its_bound),
-        cmocka_unit_test(long_bursts_have_a_price),
-        cmocka_unit_test(small_transfers_are_simulated_whole),
-        cmocka_unit_test(channels_that_stand_for_all),
-        cmocka_unit_test(coupled_channels_are_not_sampled),
-    };
-    return cmocka_run_group_tests_name("dma/price bounds", tests, NULL, NULL);
 }

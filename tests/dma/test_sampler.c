@@ -16,7 +16,7 @@ static const sampler_memory memory = {INTERVAL, STALL, LINES};
 static bool is_quiet(int64_t tick) { return tick % INTERVAL >= STALL; }
 
 /* Tick by tick: where so many quiet ones lie between, before the next one. */
-static void quiet_ticks_are_those_without_a_refresh(void **state) {
+TEST(quiet_ticks_are_those_without_a_refresh) {
     static const int64_t counts[] = {1, 17, 199, 200, 1799, 1800, 1801, 3600, 5000};
     for (int64_t from = 0; from < 3 * INTERVAL; from += 67)
         for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
@@ -30,7 +30,7 @@ static void quiet_ticks_are_those_without_a_refresh(void **state) {
 }
 
 /* Where rows are open again, and a quarter of the interval and some more is left. */
-static void a_fine_window_lies_between_refreshes(void **state) {
+TEST(a_fine_window_lies_between_refreshes) {
     for (int64_t tick = 0; tick < 3 * INTERVAL; tick++) {
         int64_t at = tick;
         while (at % INTERVAL < STALL * 3 / 2 || at % INTERVAL > INTERVAL * 11 / 16) at++;
@@ -39,7 +39,7 @@ static void a_fine_window_lies_between_refreshes(void **state) {
 }
 
 /* 2 ticks a CK; all rows are closed, refreshed and opened again: 5 + 14 + 350 + 16 + 17 CK. */
-static void what_a_memory_holds(void **state) {
+TEST(what_a_memory_holds) {
     ts_hbm_config hbm = {
         .stacks = 2,
         .channels = 8,
@@ -378,11 +378,11 @@ static void check_run(const run_case *of) {
 }
 
 /* Where windows do not agree, all is simulated after all, and what was simulated elsewhere is taken off. */
-static void time_is_that_of_all_blocks(void **state) {
+TEST(time_is_that_of_all_blocks) {
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) check_run(&runs[i]);
 }
 
-static void without_refreshes_nothing_is_left_out(void **state) {
+TEST(without_refreshes_nothing_is_left_out) {
     ts_arena *arena = ts_arena_new();
     bench b;
     run(arena, &runs[0], NULL, &b);
@@ -395,15 +395,4 @@ static void without_refreshes_nothing_is_left_out(void **state) {
         assert_false(sampler_note(&b.sampler, again, 100 * i));
     }
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quiet_ticks_are_those_without_a_refresh),
-        cmocka_unit_test(a_fine_window_lies_between_refreshes),
-        cmocka_unit_test(what_a_memory_holds),
-        cmocka_unit_test(time_is_that_of_all_blocks),
-        cmocka_unit_test(without_refreshes_nothing_is_left_out),
-    };
-    return cmocka_run_group_tests_name("dma/sampler", tests, NULL, NULL);
 }

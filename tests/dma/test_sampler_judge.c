@@ -19,7 +19,7 @@ static sampler_box box_of(int count, double noise) {
 }
 
 /* One part in 10 is not known in 16 windows, nor in 48. */
-static void many_windows_say_whether_all_would_be_enough(void **state) {
+TEST(many_windows_say_whether_all_would_be_enough) {
     for (int sorted = 0; sorted < 2; sorted++) {
         for (int count = SAMPLER_MANY - 1; count <= SAMPLER_MANY; count++) {
             sampler_box b = box_of(count, sorted ? 0.5 : 0.1);
@@ -34,7 +34,7 @@ static void many_windows_say_whether_all_would_be_enough(void **state) {
 }
 
 /* Boxes as one, by blocks: a few windows at the engine's pace, or that are known to one part in 100. */
-static void few_windows_say_it_of_boxes_that_are_not_sorted(void **state) {
+TEST(few_windows_say_it_of_boxes_that_are_not_sorted) {
     static const struct {
         int count;
         double noise;
@@ -53,7 +53,7 @@ static void few_windows_say_it_of_boxes_that_are_not_sorted(void **state) {
 }
 
 /* What was simulated is known: of a box of which a quarter is left, half the error of the mean counts. */
-static void what_is_left_counts(void **state) {
+TEST(what_is_left_counts) {
     sampler_box b = box_of(8, 0.01); /* 0.38 % */
     assert_false(sampler_is_enough(&b));
     b.left = 0.25;
@@ -61,7 +61,7 @@ static void what_is_left_counts(void **state) {
 }
 
 /* One part in 400, of 16 or of all in 200; of sorted boxes in 280, of all in 100, or half of 8 at the engine's pace. */
-static void some_windows_are_enough(void **state) {
+TEST(some_windows_are_enough) {
     static const struct {
         int count;
         double noise;
@@ -88,7 +88,7 @@ static void some_windows_are_enough(void **state) {
 }
 
 /* Where windows of sorted boxes that say how fast the memory is are fewer than two, nothing is known. */
-static void some_windows_say_how_fast_the_memory_is(void **state) {
+TEST(some_windows_say_how_fast_the_memory_is) {
     for (int known = 0; known < 3; known++) {
         sampler_box b = box_of(SAMPLER_JOINED_LEAST, 0);
         b.is_joined = b.is_sorted = true;
@@ -98,7 +98,7 @@ static void some_windows_say_how_fast_the_memory_is(void **state) {
 }
 
 /* Each window takes longer than the one before. */
-static void large_boxes_of_the_memory_drift(void **state) {
+TEST(large_boxes_of_the_memory_drift) {
     static const struct {
         int count;
         double weight;
@@ -116,7 +116,7 @@ static void large_boxes_of_the_memory_drift(void **state) {
 }
 
 /* Nor does the error where nothing will be left. */
-static void what_will_be_left_counts(void **state) {
+TEST(what_will_be_left_counts) {
     sampler_box b = box_of(SAMPLER_MANY, 0.1);
     assert_false(sampler_will_agree(&b));
     b.left = 0.25; /* a third of the windows have taken three quarters */
@@ -124,7 +124,7 @@ static void what_will_be_left_counts(void **state) {
 }
 
 /* Windows one behind the other of 10 blocks each, of a rest that holds so many more than there may be at most. */
-static void long_rests_are_measured_on(void **state) {
+TEST(long_rests_are_measured_on) {
     const int64_t is_long = SAMPLER_LONG * SAMPLER_MOST * 10;
     sampler_box b = box_of(SAMPLER_MANY, 0.1); /* will not agree */
     b.length = 10;
@@ -140,7 +140,7 @@ static void long_rests_are_measured_on(void **state) {
 
 /* A box of 100 elements in 1000, at 2 ticks each. Before anything has passed, others count a quarter of that; then what
  * those that passed took, and no more than its own. */
-static void weights_are_parts_of_the_time(void **state) {
+TEST(weights_are_parts_of_the_time) {
     static const struct {
         int64_t passed, tick, charged;
         double others, past;
@@ -159,7 +159,7 @@ static void weights_are_parts_of_the_time(void **state) {
 }
 
 /* More elements by work than all have, fewer, or as many but for one part in 400. */
-static void elements_are_compared_by_work(void **state) {
+TEST(elements_are_compared_by_work) {
     static const struct {
         ts_traversal_amount part, all;
         int more;
@@ -168,20 +168,4 @@ static void elements_are_compared_by_work(void **state) {
                 {{398, 10}, {4000, 100}, -1}, {{401, 8}, {4000, 100}, 1}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_int_equal(sampler_compare_elements(rows[i].part, rows[i].all), rows[i].more);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_windows_say_whether_all_would_be_enough),
-        cmocka_unit_test(few_windows_say_it_of_boxes_that_are_not_sorted),
-        cmocka_unit_test(what_is_left_counts),
-        cmocka_unit_test(some_windows_are_enough),
-        cmocka_unit_test(some_windows_say_how_fast_the_memory_is),
-        cmocka_unit_test(large_boxes_of_the_memory_drift),
-        cmocka_unit_test(long_rests_are_measured_on),
-        cmocka_unit_test(what_will_be_left_counts),
-        cmocka_unit_test(weights_are_parts_of_the_time),
-        cmocka_unit_test(elements_are_compared_by_work),
-    };
-    return cmocka_run_group_tests_name("dma/sampler_judge", tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@ static const ts_plan *plan_of(ts_arena *arena, const char *src, const char *dst,
 
 /* One for each turn of the loops that a descriptor does not hold: the shortest of those over whole words, of equal ones the
  * outermost. */
-static void loops_beyond_those_held_take_descriptors(void **state) {
+TEST(loops_beyond_those_held_take_descriptors) {
     static const struct {
         const char *src, *dst;
         int64_t counts[4]; /* of 4, 3, 2 and 1 loops held */
@@ -43,7 +43,7 @@ static void loops_beyond_those_held_take_descriptors(void **state) {
 }
 
 /* Each box has its own. */
-static void boxes_take_descriptors(void **state) {
+TEST(boxes_take_descriptors) {
     ts_arena *arena = ts_arena_new();
     const ts_plan *plan = plan_of(arena, "f32[12,200]{1,0:T(8,128)}", "f32[12,200]{1,0}", NULL);
     assert_true(plan->box_count > 1);
@@ -53,7 +53,7 @@ static void boxes_take_descriptors(void **state) {
 }
 
 /* The engine's for the kind, that at which it reads HBM, or that of the partitions that each side reaches. */
-static void the_slowest_is_the_rate(void **state) {
+TEST(the_slowest_is_the_rate) {
     static const int64_t sizes[2] = {8, 64};
     static const struct {
         int32_t read, each;
@@ -82,7 +82,7 @@ static void the_slowest_is_the_rate(void **state) {
 }
 
 /* What has no rate of its own is done element by element. */
-static void kinds_without_a_rate_are_gathers(void **state) {
+TEST(kinds_without_a_rate_are_gathers) {
     static const struct {
         int32_t retile, gather;
         ts_dma_kind done;
@@ -105,14 +105,4 @@ static void kinds_without_a_rate_are_gathers(void **state) {
             assert_string_equal(err.message, "the DMA engine of this machine cannot do a retile");
     }
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loops_beyond_those_held_take_descriptors),
-        cmocka_unit_test(boxes_take_descriptors),
-        cmocka_unit_test(the_slowest_is_the_rate),
-        cmocka_unit_test(kinds_without_a_rate_are_gathers),
-    };
-    return cmocka_run_group_tests_name("dma/transfer", tests, NULL, NULL);
 }

@@ -54,7 +54,7 @@ static const ts_plan *some_strided_plan(ts_arena *arena, uint64_t *seed, const c
 }
 
 /* Lines and runs are the same whether accesses are listed, or only counted. */
-static void accesses_are_counted_as_they_are_listed(void **state) {
+TEST(accesses_are_counted_as_they_are_listed) {
     static const char *const types[] = {"s4", "u8", "bf16", "f32"};
     uint64_t seed = SEED + 11;
     for (int i = 0; i < 600; i++) {
@@ -89,7 +89,7 @@ static void accesses_are_counted_as_they_are_listed(void **state) {
 }
 
 /* Backward, an element in each line of 16 bytes: row i has the lines 16 i to 16 i + 7. */
-static void rows_that_go_backward_have_their_lines(void **state) {
+TEST(rows_that_go_backward_have_their_lines) {
     ts_arena *arena = ts_arena_new();
     const ts_plan *plan = plan_between(arena, "f32[4,8] S[(4,8):(64,-4)] + 28", "f32[4,8]", INT64_C(1) << 33);
     ts_traversal *traversal = ts_traversal_new(arena, plan, 16, 0, 32);
@@ -106,7 +106,7 @@ static void rows_that_go_backward_have_their_lines(void **state) {
 }
 
 /* As far apart as 64 bits hold: sums of their lines' numbers would not fit. */
-static void lines_far_apart_are_counted(void **state) {
+TEST(lines_far_apart_are_counted) {
     ts_arena *arena = ts_arena_new();
     const ts_plan *plan = plan_between(arena, "u8[4096] S[4096:140737488355328]", "u8[4096]", 0);
     ts_traversal *counts = ts_traversal_new(arena, plan, 16, 16, 8);
@@ -120,7 +120,7 @@ static void lines_far_apart_are_counted(void **state) {
     ts_arena_free(arena);
 }
 
-static void elements_before_a_block_are_those_traversed(void **state) {
+TEST(elements_before_a_block_are_those_traversed) {
     uint64_t seed = SEED;
     for (int i = 0; i < 40; i++) {
         ts_arena *arena = ts_arena_new();
@@ -145,7 +145,7 @@ static void elements_before_a_block_are_those_traversed(void **state) {
 }
 
 /* Blocks in their order take every element of a box once: what they say of their positions is another count. */
-static void places_of_blocks(void **state) {
+TEST(places_of_blocks) {
     uint64_t seed = SEED + 1;
     for (int i = 0; i < 40; i++) {
         ts_arena *arena = ts_arena_new();
@@ -185,7 +185,7 @@ static int64_t lines_of(const ts_traversal *traversal) {
 }
 
 /* All boxes as one: what lies before a block is what was traversed until there; their work is the lines, about. */
-static void boxes_are_taken_as_one(void **state) {
+TEST(boxes_are_taken_as_one) {
     uint64_t seed = SEED + 2;
     for (int i = 0; i < 40; i++) {
         ts_arena *arena = ts_arena_new();
@@ -227,7 +227,7 @@ static int64_t first_smaller(const ts_traversal_block *blocks, int64_t count) {
     return first;
 }
 
-static void blocks_before_a_smaller_iteration_are_alike(void **state) {
+TEST(blocks_before_a_smaller_iteration_are_alike) {
     static ts_traversal_block blocks[SOME_BLOCKS];
     uint64_t seed = SEED + 12;
     int smaller = 0, others = 0;
@@ -257,7 +257,7 @@ static void blocks_before_a_smaller_iteration_are_alike(void **state) {
 }
 
 /* Blocks of one kind may have more lines, or fewer: so many are measured that their mean is known. */
-static void work_of_uneven_blocks_is_found(void **state) {
+TEST(work_of_uneven_blocks_is_found) {
     ts_arena *arena = ts_arena_new();
     const ts_plan *plan = plan_between(arena, "s4[3584,312,13]{2,1,0:T(2,128)E(4)}",
                                        "s4[3584,312,13]{2,0,1:T(4,128)(8,1)E(4)}", INT64_C(1) << 36);
@@ -275,7 +275,7 @@ static void work_of_uneven_blocks_is_found(void **state) {
 }
 
 /* A traversal that goes on at a block gives what one gives that has come there; then its box is by itself. */
-static void any_block_can_be_next(void **state) {
+TEST(any_block_can_be_next) {
     uint64_t seed = SEED + 3;
     for (int i = 0; i < 40; i++) {
         ts_arena *arena = ts_arena_new();
@@ -329,7 +329,7 @@ static int64_t find_starts(ts_arena *arena, const ts_plan *plan, int64_t *starts
 }
 
 /* A part of the work lies in the box before which that of boxes with less is, or as much and earlier ones. */
-static void boxes_are_found_by_their_work(void **state) {
+TEST(boxes_are_found_by_their_work) {
     uint64_t seed = SEED + 5;
     for (int i = 0; i < 40; i++) {
         ts_arena *arena = ts_arena_new();
@@ -360,7 +360,7 @@ static void boxes_are_found_by_their_work(void **state) {
 
 /* Before a box lies what lies before its first block, which is found by that work; of two boxes that with more work is
  * behind the other when they are sorted, and their parts do not overlap. */
-static void boxes_are_known_by_what_lies_before_them(void **state) {
+TEST(boxes_are_known_by_what_lies_before_them) {
     uint64_t seed = SEED + 6;
     for (int i = 0; i < 40; i++) {
         ts_arena *arena = ts_arena_new();
@@ -393,7 +393,7 @@ static void boxes_are_known_by_what_lies_before_them(void **state) {
 }
 
 /* The work of all boxes but the one that is traversed. */
-static void work_elsewhere_is_that_of_the_others(void **state) {
+TEST(work_elsewhere_is_that_of_the_others) {
     uint64_t seed = SEED + 9;
     for (int i = 0; i < 40; i++) {
         ts_arena *arena = ts_arena_new();
@@ -421,7 +421,7 @@ static void work_elsewhere_is_that_of_the_others(void **state) {
 }
 
 /* The lines before a block, where all blocks of a kind have as many: those that are traversed. */
-static void work_is_of_lines_traversed(void **state) {
+TEST(work_is_of_lines_traversed) {
     static const struct {
         const char *src, *dst;
         int src_line, dst_line;
@@ -455,7 +455,7 @@ static void work_is_of_lines_traversed(void **state) {
 }
 
 /* Up to 16 blocks of a kind are measured one by one, with the lines that they share with the block before. */
-static void few_blocks_are_all_measured(void **state) {
+TEST(few_blocks_are_all_measured) {
     static const char *const cases[][2] = {{"f32[51,203]{1,0}", "f32[51,203]{0,1}"},
                                            {"u8[3,50,99]{2,1,0}", "u8[3,50,99]{0,2,1}"},
                                            {"f32[37,129]{1,0}", "f32[37,129]{0,1}"}};
@@ -479,7 +479,7 @@ static void few_blocks_are_all_measured(void **state) {
 }
 
 /* Of however many blocks only so many are measured: to measure one in 64 of these would not come to an end. */
-static void work_of_very_many_blocks_is_found(void **state) {
+TEST(work_of_very_many_blocks_is_found) {
     static const struct {
         const char *src, *dst;
         int64_t elements, lines;
@@ -505,7 +505,7 @@ static void work_of_very_many_blocks_is_found(void **state) {
 }
 
 /* Blocks of every kind are counted: those that are cut along some loops, and those that are not. */
-static void work_without_lines_is_elements(void **state) {
+TEST(work_without_lines_is_elements) {
     uint64_t seed = SEED + 4;
     for (int i = 0; i < 40; i++) {
         ts_arena *arena = ts_arena_new();
@@ -530,7 +530,7 @@ static ts_traversal *traverse_transpose(ts_arena *arena) {
 }
 
 /* 512 bytes a row of the destination, then as many rows as make 4 KiB. */
-static void places_of_the_blocks_of_a_transpose(void **state) {
+TEST(places_of_the_blocks_of_a_transpose) {
     ts_arena *arena = ts_arena_new();
     ts_traversal *traversal = traverse_transpose(arena);
     const ts_traversal_access *accesses;
@@ -552,7 +552,7 @@ static void places_of_the_blocks_of_a_transpose(void **state) {
 }
 
 /* 3 x 3 blocks; all boxes as one have no loops in common. */
-static void periods_are_iterations_of_inner_loops(void **state) {
+TEST(periods_are_iterations_of_inner_loops) {
     static const int64_t periods[] = {1, 2, 3, 6, 6, 6, 9, 9, 9, 9};
     ts_arena *arena = ts_arena_new();
     ts_traversal *traversal = traverse_transpose(arena);
@@ -565,28 +565,4 @@ static void periods_are_iterations_of_inner_loops(void **state) {
     ts_traversal_join_boxes(traversal);
     for (int least = 1; least <= 10; least++) assert_int_equal(ts_traversal_period(traversal, least), least);
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accesses_are_counted_as_they_are_listed),
-        cmocka_unit_test(lines_far_apart_are_counted),
-        cmocka_unit_test(blocks_before_a_smaller_iteration_are_alike),
-        cmocka_unit_test(rows_that_go_backward_have_their_lines),
-        cmocka_unit_test(elements_before_a_block_are_those_traversed),
-        cmocka_unit_test(places_of_blocks),
-        cmocka_unit_test(boxes_are_taken_as_one),
-        cmocka_unit_test(boxes_are_found_by_their_work),
-        cmocka_unit_test(boxes_are_known_by_what_lies_before_them),
-        cmocka_unit_test(work_elsewhere_is_that_of_the_others),
-        cmocka_unit_test(work_is_of_lines_traversed),
-        cmocka_unit_test(work_of_uneven_blocks_is_found),
-        cmocka_unit_test(work_of_very_many_blocks_is_found),
-        cmocka_unit_test(work_without_lines_is_elements),
-        cmocka_unit_test(few_blocks_are_all_measured),
-        cmocka_unit_test(any_block_can_be_next),
-        cmocka_unit_test(places_of_the_blocks_of_a_transpose),
-        cmocka_unit_test(periods_are_iterations_of_inner_loops),
-    };
-    return cmocka_run_group_tests_name("dma/traversal", tests, NULL, NULL);
 }

@@ -107,7 +107,7 @@ static bool is_served_as_new(const ts_hbm_config *config, uint64_t *seed, int64_
     return same;
 }
 
-static void at_rest_a_memory_does_as_a_new_one(void **state) {
+TEST(at_rest_a_memory_does_as_a_new_one) {
     static const char *const maps[] = {"A", "H", "B"};
     uint64_t seed = 20261123;
     int before = 0;
@@ -121,7 +121,7 @@ static void at_rest_a_memory_does_as_a_new_one(void **state) {
 
 /* The refresh that begins late, where rows were open, is not one of a memory that did nothing; the next is, once it is
  * over, 259 ticks later. */
-static void it_rests_after_the_second_refresh(void **state) {
+TEST(it_rests_after_the_second_refresh) {
     static const struct {
         int64_t cycle, rest;
     } rows[] = {{0, 8059}, {3700, 8059}, {3890, 11959}, {3900, 11959}, {39000, 47059}};
@@ -137,7 +137,7 @@ static void it_rests_after_the_second_refresh(void **state) {
     }
 }
 
-static void directions_are_those_of_all_buses(void **state) {
+TEST(directions_are_those_of_all_buses) {
     ts_hbm_config config = config_of("A", 1);
     memory m = make(&config, 1);
     assert_int_equal(ts_hbm_direction(m.hbm), 2);
@@ -158,7 +158,7 @@ static void directions_are_those_of_all_buses(void **state) {
     ts_arena_free(m.arena);
 }
 
-static void only_some_memories_may_be_alike(void **state) {
+TEST(only_some_memories_may_be_alike) {
     ts_hbm_config config = hbm2;
     assert_true(ts_hbm_may_be_alike(&config));
     config.refresh = TS_HBM_REFRESH_PER_BANK;
@@ -187,7 +187,7 @@ static bool is_same_trace(ts_hbm_trace a, ts_hbm_trace b) {
 }
 
 /* From two places, each shifted by its trace or not; and again behind it, while the memory still knows. */
-static void places_of_the_same_trace_do_the_same(void **state) {
+TEST(places_of_the_same_trace_do_the_same) {
     static const char *const maps[] = {"A", "H"};
     uint64_t seed = 20261124;
     int alike = 0;
@@ -219,7 +219,7 @@ static void places_of_the_same_trace_do_the_same(void **state) {
     assert_true(alike >= 20);
 }
 
-static void traces_tell_requests_apart(void **state) {
+TEST(traces_tell_requests_apart) {
     static const struct {
         const char *map;
         int64_t base[2];
@@ -255,7 +255,7 @@ static void traces_tell_requests_apart(void **state) {
 }
 
 /* All bursts of an access count that are simulated, and nothing else of it. */
-static void traces_tell_accesses_apart(void **state) {
+TEST(traces_tell_accesses_apart) {
     static const char channels[] = "off co:1 ch co pc bg ba ro";
     static const struct {
         const char *map;
@@ -290,17 +290,4 @@ static void traces_tell_accesses_apart(void **state) {
         if (is_same_trace(traces[0], traces[1]) != rows[i].same) fail_msg("row %d", (int)i);
         ts_arena_free(m.arena);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(at_rest_a_memory_does_as_a_new_one),
-        cmocka_unit_test(it_rests_after_the_second_refresh),
-        cmocka_unit_test(directions_are_those_of_all_buses),
-        cmocka_unit_test(only_some_memories_may_be_alike),
-        cmocka_unit_test(places_of_the_same_trace_do_the_same),
-        cmocka_unit_test(traces_tell_requests_apart),
-        cmocka_unit_test(traces_tell_accesses_apart),
-    };
-    return cmocka_run_group_tests_name("dram/hbm_alike", tests, NULL, NULL);
 }

@@ -15,25 +15,25 @@ enum { MOST = 64, ROUNDS = 2000 };
 #define CAN_RUN true
 #endif
 
-static uint64_t next_random(uint64_t *state) {
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return *state >> 20;
+static uint64_t next_random(uint64_t *random_state) {
+    *random_state = *random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return *random_state >> 20;
 }
 
-static void due_is_what_each_bank_says(void **unused) {
+TEST(due_is_what_each_bank_says) {
     int32_t time[MOST], group_time[2 * MOST] = {0};
-    uint64_t state = 1;
+    uint64_t random_state = 1;
     if (!CAN_RUN) skip();
     for (int round = 0; round < ROUNDS; round++) {
         int count = 8 << round % 4, shift = round / 4 % 5;
-        uint64_t set = next_random(&state) << 32 ^ next_random(&state);
-        int32_t t = (int32_t)(next_random(&state) % 20), least = FAR, both_least = FAR;
+        uint64_t set = next_random(&random_state) << 32 ^ next_random(&random_state);
+        int32_t t = (int32_t)(next_random(&random_state) % 20), least = FAR, both_least = FAR;
         uint64_t due = 0, due_both = 0;
         if (count < MOST) set &= (UINT64_C(1) << count) - 1;
-        if (round % 3 == 0) set &= next_random(&state) & next_random(&state);
+        if (round % 3 == 0) set &= next_random(&random_state) & next_random(&random_state);
         for (int i = 0; i < count; i++) {
-            time[i] = (int32_t)(next_random(&state) % 20);
-            group_time[i] = (int32_t)(next_random(&state) % 20);
+            time[i] = (int32_t)(next_random(&random_state) % 20);
+            group_time[i] = (int32_t)(next_random(&random_state) % 20);
         }
         for (int i = 0; i < count; i++) {
             int32_t both = time[i] > group_time[i >> shift] ? time[i] : group_time[i >> shift];
@@ -58,14 +58,14 @@ static void due_is_what_each_bank_says(void **unused) {
     }
 }
 
-static void commands_are_found_and_move_up(void **unused) {
-    uint64_t state = 2;
+TEST(commands_are_found_and_move_up) {
+    uint64_t random_state = 2;
     if (!CAN_RUN) skip();
     for (int round = 0; round < ROUNDS; round++) {
         uint32_t keys[MOST + 2 * LANES];
-        int count = 1 + (int)(next_random(&state) % (round % 2 ? LANES : MOST));
-        int from = (int)(next_random(&state) % (uint64_t)(count + 1)), expected = from;
-        for (int i = 0; i < MOST + 2 * LANES; i++) keys[i] = (uint32_t)(next_random(&state) % 12 - 3);
+        int count = 1 + (int)(next_random(&random_state) % (round % 2 ? LANES : MOST));
+        int from = (int)(next_random(&random_state) % (uint64_t)(count + 1)), expected = from;
+        for (int i = 0; i < MOST + 2 * LANES; i++) keys[i] = (uint32_t)(next_random(&random_state) % 12 - 3);
         while (expected < count && keys[expected] != keys[0] + 1) expected++;
         int found = find_key(keys, keys[0] + 1, from, count);
         assert_int_equal(found < count ? found : count, expected);
@@ -78,9 +78,3 @@ static void commands_are_found_and_move_up(void **unused) {
 }
 
 HBM_AVX2_END
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(due_is_what_each_bank_says),
-                                       cmocka_unit_test(commands_are_found_and_move_up)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

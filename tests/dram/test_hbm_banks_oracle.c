@@ -32,10 +32,10 @@ typedef struct {
     ts_hbm_stats stats;
 } model;
 
-static uint64_t state;
+static uint64_t random_state;
 static int64_t below(int64_t n) {
-    state += 0x9E3779B97F4A7C15u;
-    uint64_t z = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9u;
+    random_state += 0x9E3779B97F4A7C15u;
+    uint64_t z = (random_state ^ (random_state >> 30)) * 0xBF58476D1CE4E5B9u;
     return (int64_t)((z ^ (z >> 31)) % (uint64_t)n);
 }
 static int32_t among(int32_t from, int32_t to) { return (int32_t)(from + below(to - from + 1)); }
@@ -356,7 +356,7 @@ static void compare(int seed) {
     ts_error err = {0};
     ts_hbm_config c;
     ts_hbm_stats stats;
-    state = (uint64_t)seed;
+    random_state = (uint64_t)seed;
     random_config(&c);
     ts_source text = {"map", c.address_map, strlen(c.address_map)};
     ts_address_map *map = ts_address_map_new(&err, arena, &c, &text);
@@ -385,11 +385,6 @@ static void compare(int seed) {
     ts_arena_free(arena);
 }
 
-static void agrees_on_random_machines(void **unused) {
+TEST(agrees_on_random_machines) {
     for (int seed = 1, last = rounds(400, 30); seed <= last; seed++) compare(seed);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(agrees_on_random_machines)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

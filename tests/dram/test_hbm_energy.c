@@ -26,7 +26,7 @@ static void expect(const ts_hbm_config *config, const ts_hbm_stats *stats, int64
 }
 
 /* DRAMsim3 (2981759) counts 16 x 5894 cycles of 1 ns, of them 83768 with a row open; and 24 more merged here. */
-static void test_dramsim3(void **state) {
+TEST(test_dramsim3) {
     ts_hbm_config config = hbm2;
     config.energy = currents;
     const ts_hbm_stats stats = {
@@ -42,7 +42,7 @@ static void test_dramsim3(void **state) {
 }
 
 /* By hand, in half CKs of 1.6 GHz: 0.3125 ns. */
-static void test_half_cks(void **state) {
+TEST(test_half_cks) {
     ts_hbm_config config = hbm2;
     config.energy = currents;
     config.clock_khz = 1600000;
@@ -60,7 +60,7 @@ static void test_half_cks(void **state) {
 }
 
 /* By hand: of 16 pseudo channels of 40 ticks 320 ticks are known, the others are idle. */
-static void test_idle(void **state) {
+TEST(test_idle) {
     ts_hbm_config config = hbm2;
     config.energy = currents;
     config.stacks = 1;
@@ -87,21 +87,11 @@ static void test_idle(void **state) {
     expect(&config, &stats, 40, (const double[]){0, 0, 0, 16 * 20 * 160 * 1.2, open / 2, idle / 2});
 }
 
-static void test_names(void **state) {
+TEST(test_names) {
     for (int i = 0; i < TS_HBM_ENERGY_CAUSES; i++)
         for (int k = 0; k < i; k++)
             assert_string_not_equal(ts_hbm_energy_name((ts_hbm_energy_cause)i),
                                     ts_hbm_energy_name((ts_hbm_energy_cause)k));
     assert_string_equal(ts_hbm_energy_name(TS_HBM_ENERGY_ACTIVE_STANDBY), "active_standby");
     assert_string_equal(ts_hbm_energy_meaning(TS_HBM_ENERGY_READ), "bursts read");
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dramsim3),
-        cmocka_unit_test(test_half_cks),
-        cmocka_unit_test(test_idle),
-        cmocka_unit_test(test_names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -215,7 +215,7 @@ static bool is_same_changed(const ts_hbm *hbm, const hbm_channel *ch, void (*cha
     return same;
 }
 
-static void states_that_differ_do(void **state) {
+TEST(states_that_differ_do) {
     ts_arena *arena = ts_arena_new();
     ts_hbm_config config = hbm2;
     config.address_map = "off co:1 ch co pc bg ba ro";
@@ -239,7 +239,7 @@ static void states_that_differ_do(void **state) {
 
 /* Two channels wait for a refresh only, and nothing is to be done until then; but what is offered before that is done at
  * once, where it does matter to which of their bank groups the last write went. */
-static void what_may_be_offered_before_the_next_step_counts(void **state) {
+TEST(what_may_be_offered_before_the_next_step_counts) {
     ts_arena *arena = ts_arena_new();
     ts_hbm_config config = hbm2;
     config.address_map = "off co:1 ch co pc bg ba ro";
@@ -287,7 +287,7 @@ static ts_hbm_stats run(const ts_machine *machine, const char *pattern, bool exa
     return stats;
 }
 
-static void channels_are_represented_again(void **state) {
+TEST(channels_are_represented_again) {
     static const char *const patterns[] = {"l_relayout", "m_unlayout"};
     ts_arena *arena = ts_arena_new();
     const ts_machine *machine = ts_machine_load(NULL, arena, "hbm3-reference");
@@ -310,7 +310,7 @@ static void offer_lines(ts_hbm_stream *stream, int lines, int64_t apart, int64_t
 }
 
 /* After a rest all are alike, but that is not looked for where a few requests come, as the next may be others. */
-static void channels_that_get_much_are_compared(void **state) {
+TEST(channels_that_get_much_are_compared) {
     ts_arena *arena = ts_arena_new();
     ts_hbm_config config = hbm2;
     config.address_map = "off co:1 ch co pc bg ba ro";
@@ -353,18 +353,7 @@ static ts_hbm_stats count_in_turns(bool exact) {
     return stats;
 }
 
-static void what_channels_have_counted_stays(void **state) {
+TEST(what_channels_have_counted_stays) {
     ts_hbm_stats expected = count_in_turns(true), found = count_in_turns(false);
     assert_memory_equal(&found, &expected, sizeof found);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(states_that_differ_do),
-        cmocka_unit_test(what_may_be_offered_before_the_next_step_counts),
-        cmocka_unit_test(channels_are_represented_again),
-        cmocka_unit_test(channels_that_get_much_are_compared),
-        cmocka_unit_test(what_channels_have_counted_stays),
-    };
-    return cmocka_run_group_tests_name("dram/hbm_equivalent", tests, NULL, NULL);
 }

@@ -58,7 +58,7 @@ static ts_hbm_config variant(int scheduler, int page, int refresh, int ticks) {
     return config;
 }
 
-static void a_gap_is_passed_as_if_it_were_walked(void **state) {
+TEST(a_gap_is_passed_as_if_it_were_walked) {
     for (int i = 0; i < 3 * 2 * 3 * 2; i += stride(1, 5)) { /* one in 5 has every value of each */
         ts_hbm_config config = variant(i % 3, i / 3 % 2, i / 6 % 3, 1 + i / 18);
         outcome walked = run(&config, 250007, config.refresh == TS_HBM_REFRESH_NONE ? 5 : 777),
@@ -69,7 +69,7 @@ static void a_gap_is_passed_as_if_it_were_walked(void **state) {
 }
 
 /* Refreshes are simulated past the end; no time behind it is counted, nor taken from any other. */
-static void what_is_settled_is_counted_up_to_the_end(void **state) {
+TEST(what_is_settled_is_counted_up_to_the_end) {
     for (int i = 0; i < 3 * 2 * 3 * 2; i++) {
         ts_hbm_config config = variant(i % 3, i / 3 % 2, i / 6 % 3, 1 + i / 18);
         ts_arena *arena = ts_arena_new();
@@ -94,7 +94,7 @@ static void what_is_settled_is_counted_up_to_the_end(void **state) {
     }
 }
 
-static void a_long_gap_takes_no_time(void **state) {
+TEST(a_long_gap_takes_no_time) {
     for (int i = 0; i < 2 * 3; i++) {
         const int64_t gap = i < 3 ? INT64_C(1000000000000) : 1000000000; /* so that it ends if it is walked */
         int refresh = i % 3;
@@ -114,7 +114,7 @@ static void a_long_gap_takes_no_time(void **state) {
 
 /* The per bank scheduler keeps writes until there are more of them: a gap is passed over all the same, and
  * what is offered after it is not done before. */
-static void writes_stay_through_a_gap(void **state) {
+TEST(writes_stay_through_a_gap) {
     const int64_t gaps[] = {1000, 30000, INT64_C(1000000000000)};
     for (int i = 0; i < 3 * 2 * 3; i++) {
         const int64_t gap = gaps[i / 6];
@@ -155,7 +155,7 @@ static int64_t end_of_rows(const ts_hbm_config *config, int rows, bool exact) {
 }
 
 /* What is queued when a gap begins is done in it, and rules count from then, however long the longest is. */
-static void a_gap_begins_when_all_is_done(void **state) {
+TEST(a_gap_begins_when_all_is_done) {
     for (int i = 0; i < 3 * 2; i++) {
         ts_hbm_config config = variant(i % 3, i / 3, TS_HBM_REFRESH_NONE, 1);
         for (config.timing.t_rfc = 200; config.timing.t_rfc <= 260; config.timing.t_rfc += 6)
@@ -186,7 +186,7 @@ static int64_t accepted_by_turns(const ts_hbm_config *config, bool exact) {
     return sum;
 }
 
-static void time_passes_for_channels_that_get_nothing(void **state) {
+TEST(time_passes_for_channels_that_get_nothing) {
     for (int refresh = 0; refresh < 2; refresh++) {
         ts_hbm_config config = variant(TS_HBM_SCHEDULER_ROW_HIT, TS_HBM_PAGE_OPEN, refresh, 1);
         config.address_map = "off co:1 ch co pc bg ba ro"; /* lines are of channels by turns */
@@ -214,13 +214,13 @@ static int64_t done_after_start(bool exact) {
     return at;
 }
 
-static void a_stream_starts_again_before_a_gap(void **state) {
+TEST(a_stream_starts_again_before_a_gap) {
     assert_int_equal(done_after_start(false), done_after_start(true));
 }
 
 /* Each request is to a row of its own of one bank, so one follows the other after tRC; local cycles start
  * again many times, and with half CKs the edges of commands stay where they are. */
-static void local_cycles_start_again_at_an_edge(void **state) {
+TEST(local_cycles_start_again_at_an_edge) {
     const int64_t period = 2 * 50000007, row = 1 << 18;
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
@@ -271,7 +271,7 @@ static void check_waiting(ts_hbm_scheduler scheduler, int times) {
     ts_arena_free(arena);
 }
 
-static void what_waits_goes_on_waiting(void **state) {
+TEST(what_waits_goes_on_waiting) {
     check_waiting(TS_HBM_SCHEDULER_ROW_HIT, 1);
     check_waiting(TS_HBM_SCHEDULER_PER_BANK, 1);
     check_waiting(TS_HBM_SCHEDULER_PER_BANK, 2);
@@ -298,7 +298,7 @@ static ts_hbm_stats cost_from(const ts_hbm_config *config, int64_t from, int64_t
 }
 
 /* Local cycles start again at 2^28, amid the requests: they cost what they cost a round of refreshes after the start. */
-static void nothing_else_starts_again(void **state) {
+TEST(nothing_else_starts_again) {
     for (int i = 0; i < 3 * 2 * 2; i++) {
         ts_hbm_config config = variant(i % 3, i / 3 % 2, i / 6 * TS_HBM_REFRESH_PER_BANK, 1);
         int64_t took[2], before = (1 << 28) - 400, round = 1 << 25; /* 16 or 32 banks in turn */
@@ -311,7 +311,7 @@ static void nothing_else_starts_again(void **state) {
 }
 
 /* Twelve bursts of a row: with closed pages, the per bank scheduler closes it with each third. */
-static void pages_close_after_so_many_accesses(void **state) {
+TEST(pages_close_after_so_many_accesses) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_hbm_stats stats;
@@ -329,7 +329,7 @@ static void pages_close_after_so_many_accesses(void **state) {
 
 /* From the last read of a bus on data are awaited for tCL; then, until all is done, there is nothing to do. Writes are
  * done as they are sent. */
-static void what_is_behind_the_last_burst(void **state) {
+TEST(what_is_behind_the_last_burst) {
     enum { LATE = 10000, COLUMN = 32 * 64 };
     for (int is_write = 0; is_write < 2; is_write++) {
         ts_arena *arena = ts_arena_new();
@@ -370,7 +370,7 @@ static ts_hbm_stats stats_of_few(const ts_hbm_config *config, int64_t every, boo
 }
 
 /* What the time went to does not hang on how far channels were simulated, for a gap or as local cycles end. */
-static void buses_that_get_nothing_are_idle(void **state) {
+TEST(buses_that_get_nothing_are_idle) {
     const int64_t every[] = {100, 100000, 400000000};
     for (int i = 0; i < 3 * 3 * 3; i++) {
         if (i / 9 == 2 && i % 3 == TS_HBM_REFRESH_PER_BANK) continue; /* would be long */
@@ -386,7 +386,7 @@ static void buses_that_get_nothing_are_idle(void **state) {
 }
 
 /* A refresh holds back only what waits for it, not a bus that has nothing to do beside one that has. */
-static void the_other_pseudo_channel_is_idle(void **state) {
+TEST(the_other_pseudo_channel_is_idle) {
     for (int i = 0; i < 3 * 2; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -407,7 +407,7 @@ static void the_other_pseudo_channel_is_idle(void **state) {
 }
 
 /* Writes that stay until more of them, or nothing, are offered hold nothing back meanwhile: the bus has no requests. */
-static void writes_that_stay_do_not_wait(void **state) {
+TEST(writes_that_stay_do_not_wait) {
     ts_hbm_stats stats[2];
     for (int i = 0; i < 3 * 2; i++) {
         ts_hbm_config config = variant(TS_HBM_SCHEDULER_PER_BANK, TS_HBM_PAGE_OPEN, i % 3, 1 + i / 3);
@@ -429,25 +429,4 @@ static void writes_that_stay_do_not_wait(void **state) {
         assert_memory_equal(&stats[0], &stats[1], sizeof stats[0]);
         assert_in_range(stats[0].limiter_cycles[TS_HBM_LIMITER_SCHEDULING], 0, 200);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_gap_is_passed_as_if_it_were_walked),
-        cmocka_unit_test(what_is_settled_is_counted_up_to_the_end),
-        cmocka_unit_test(a_long_gap_takes_no_time),
-        cmocka_unit_test(writes_stay_through_a_gap),
-        cmocka_unit_test(a_gap_begins_when_all_is_done),
-        cmocka_unit_test(time_passes_for_channels_that_get_nothing),
-        cmocka_unit_test(a_stream_starts_again_before_a_gap),
-        cmocka_unit_test(local_cycles_start_again_at_an_edge),
-        cmocka_unit_test(what_waits_goes_on_waiting),
-        cmocka_unit_test(nothing_else_starts_again),
-        cmocka_unit_test(pages_close_after_so_many_accesses),
-        cmocka_unit_test(what_is_behind_the_last_burst),
-        cmocka_unit_test(buses_that_get_nothing_are_idle),
-        cmocka_unit_test(the_other_pseudo_channel_is_idle),
-        cmocka_unit_test(writes_that_stay_do_not_wait),
-    };
-    return cmocka_run_group_tests_name("memory/hbm_gap", tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static void give_rounds(loaded *l, int rounds) {
 
 /* ---- Who gets the same ---- */
 
-static void channels_that_get_the_same_stand_for_each_other(void **state) {
+TEST(channels_that_get_the_same_stand_for_each_other) {
     for (int share = 2; share <= CHANNELS; share *= 2) {
         loaded l;
         start(&l, share, LOOKAHEAD);
@@ -59,7 +59,7 @@ static void give_more(loaded *l, int channel, int every) {
     }
 }
 
-static void one_that_gets_more_is_to_be_simulated(void **state) {
+TEST(one_that_gets_more_is_to_be_simulated) {
     static const struct {
         int share, channel, every, fair; /* one in 400 is allowed */
     } rows[] = {{4, 0, 8, 4}, {4, 4, 8, 4}, {4, 2, 8, 2},   {4, 6, 8, 2},   {4, 1, 8, 1},  {4, 7, 8, 1},
@@ -74,7 +74,7 @@ static void one_that_gets_more_is_to_be_simulated(void **state) {
 }
 
 /* Their time is right, but what they did is not what others do. */
-static void who_gets_more_than_a_share_is_not_fair(void **state) {
+TEST(who_gets_more_than_a_share_is_not_fair) {
     loaded l;
     start(&l, 4, LOOKAHEAD);
     for (int i = 0; i < LONG; i++) give(&l, i % 5 < 3 ? 0 : i % CHANNELS, 0, 0);
@@ -111,7 +111,7 @@ static int share_alone(int rounds, int more) {
     return share;
 }
 
-static void a_single_channel_stands_for_equals_only(void **state) {
+TEST(a_single_channel_stands_for_equals_only) {
     assert_int_equal(share_alone(400, 0), CHANNELS);
     assert_int_equal(share_alone(400, 1), CHANNELS); /* one in 64 is allowed */
     assert_int_equal(share_alone(400, 4), CHANNELS / 2);
@@ -146,7 +146,7 @@ static bool turns_are_fair(int32_t run, int32_t lookahead) {
     return fair;
 }
 
-static void what_can_be_served_meanwhile_holds_nobody_back(void **state) {
+TEST(what_can_be_served_meanwhile_holds_nobody_back) {
     assert_true(turns_are_fair(16, 512));
     assert_true(turns_are_fair(64, 512));
     assert_true(turns_are_fair(256, 512));
@@ -160,7 +160,7 @@ static void what_can_be_served_meanwhile_holds_nobody_back(void **state) {
 }
 
 /* Of each share its part, in stages. */
-static void lookahead_is_divided_among_shares(void **state) {
+TEST(lookahead_is_divided_among_shares) {
     static const struct {
         int32_t lookahead;
         hbm_load_window windows[3]; /* of all, of every second, of every fourth channel */
@@ -184,7 +184,7 @@ static void lookahead_is_divided_among_shares(void **state) {
 }
 
 /* The last of 101 is accepted when there is room in the queue, and the next one is offered then. */
-static void in_order_each_waits_for_the_one_before(void **state) {
+TEST(in_order_each_waits_for_the_one_before) {
     loaded l;
     start(&l, 2, 0);
     for (int i = 0; i < 101; i++) give(&l, 0, 0, 0);
@@ -193,7 +193,7 @@ static void in_order_each_waits_for_the_one_before(void **state) {
     stop(&l);
 }
 
-static void more_so_far_may_be_what_waits(void **state) {
+TEST(more_so_far_may_be_what_waits) {
     loaded l;
     start(&l, 2, LOOKAHEAD);
     for (int i = 0; i < QUEUE; i++) give(&l, 1, 0, 0);
@@ -205,7 +205,7 @@ static void more_so_far_may_be_what_waits(void **state) {
 }
 
 /* Who stops early has counted what waits, too. */
-static void what_is_tried_next_is_not_judged_by_what_waits(void **state) {
+TEST(what_is_tried_next_is_not_judged_by_what_waits) {
     loaded l;
     start(&l, 4, LOOKAHEAD);
     for (int i = 0; i < QUEUE / 4 + 10; i++) give(&l, 1, 0, 0);
@@ -222,7 +222,7 @@ static void what_is_tried_next_is_not_judged_by_what_waits(void **state) {
 
 /* ---- Rows ---- */
 
-static void rows_that_are_opened_take_time(void **state) {
+TEST(rows_that_are_opened_take_time) {
     loaded l;
     start(&l, 2, LOOKAHEAD);
     for (int i = 0; i < LONG; i++) {
@@ -246,7 +246,7 @@ static void set_access(loaded *l) {
     hbm_load_open(&l->load, &l->stream);
 }
 
-static void an_access_loads_all_channels_that_it_reaches(void **state) {
+TEST(an_access_loads_all_channels_that_it_reaches) {
     loaded l;
     start(&l, 8, -1);
     set_access(&l);
@@ -262,7 +262,7 @@ static void an_access_loads_all_channels_that_it_reaches(void **state) {
 }
 
 /* Two of the four pairs are in each half of the channels that it reaches: 4 bursts for a share of 4, none for others. */
-static void an_access_gives_a_share_what_lies_in_it(void **state) {
+TEST(an_access_gives_a_share_what_lies_in_it) {
     const uint64_t pairs[] = {at(0, 0, 0), at(0, 8, 0), at(2, 1, 0), at(2, 9, 0)};
     loaded l;
     start(&l, 4, -1);
@@ -284,7 +284,7 @@ static void an_access_gives_a_share_what_lies_in_it(void **state) {
 }
 
 /* Of four pairs two lie in one row. */
-static void columns_make_no_coset(void **state) {
+TEST(columns_make_no_coset) {
     const uint64_t pairs[] = {at(0, 0, 0), at(0, 0, 0) + 2, at(1, 0, 0), at(1, 0, 0) + 2};
     loaded l;
     start(&l, 4, LOOKAHEAD);
@@ -302,7 +302,7 @@ static void columns_make_no_coset(void **state) {
     stop(&l);
 }
 
-static void the_last_access_that_was_set_counts(void **state) {
+TEST(the_last_access_that_was_set_counts) {
     const uint64_t none = 0;
     loaded l;
     start(&l, 8, -1);
@@ -314,7 +314,7 @@ static void the_last_access_that_was_set_counts(void **state) {
     stop(&l);
 }
 
-static void shares_that_every_access_loads_evenly_are_fair(void **state) {
+TEST(shares_that_every_access_loads_evenly_are_fair) {
     const uint64_t pairs[] = {at(0, 0, 0), at(1, 0, 0)};
     loaded l;
     start(&l, 8, LOOKAHEAD);
@@ -347,13 +347,13 @@ static int share_of(ts_hbm_subset_length length) {
     return share;
 }
 
-static void of_short_streams_each_access_is_to_be_seen(void **state) {
+TEST(of_short_streams_each_access_is_to_be_seen) {
     assert_int_equal(share_of(TS_HBM_SUBSET_USUAL), 4);
     assert_int_equal(share_of(TS_HBM_SUBSET_LONG), 4);
     assert_int_equal(share_of(TS_HBM_SUBSET_SHORT), 2); /* one channel of each pair */
 }
 
-static void a_part_that_gets_nothing_says_nothing(void **state) {
+TEST(a_part_that_gets_nothing_says_nothing) {
     loaded l;
     start(&l, 2, LOOKAHEAD);
     assert_true(hbm_load_ratio(&l.load) == 1); /* nobody gets anything */
@@ -364,7 +364,7 @@ static void a_part_that_gets_nothing_says_nothing(void **state) {
 
 /* ---- Asking ---- */
 
-static void a_jump_forgets_what_has_begun(void **state) {
+TEST(a_jump_forgets_what_has_begun) {
     for (int jumps = 0; jumps < 2; jumps++) {
         loaded l;
         start(&l, 2, LOOKAHEAD);
@@ -382,7 +382,7 @@ static void a_jump_forgets_what_has_begun(void **state) {
     }
 }
 
-static void grace_lasts_for_an_eighth(void **state) {
+TEST(grace_lasts_for_an_eighth) {
     loaded l;
     start(&l, 2, LOOKAHEAD);
     assert_false(hbm_load_has_grace(&l.load)); /* at the beginning */
@@ -398,29 +398,4 @@ static void grace_lasts_for_an_eighth(void **state) {
     for (int i = 0; i < 2; i++) give(&l, 1, 0, 0); /* all of them count, not those that are simulated */
     assert_false(hbm_load_has_grace(&l.load));
     stop(&l);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(channels_that_get_the_same_stand_for_each_other),
-        cmocka_unit_test(one_that_gets_more_is_to_be_simulated),
-        cmocka_unit_test(who_gets_more_than_a_share_is_not_fair),
-        cmocka_unit_test(a_single_channel_stands_for_equals_only),
-        cmocka_unit_test(what_can_be_served_meanwhile_holds_nobody_back),
-        cmocka_unit_test(lookahead_is_divided_among_shares),
-        cmocka_unit_test(in_order_each_waits_for_the_one_before),
-        cmocka_unit_test(more_so_far_may_be_what_waits),
-        cmocka_unit_test(what_is_tried_next_is_not_judged_by_what_waits),
-        cmocka_unit_test(rows_that_are_opened_take_time),
-        cmocka_unit_test(an_access_loads_all_channels_that_it_reaches),
-        cmocka_unit_test(an_access_gives_a_share_what_lies_in_it),
-        cmocka_unit_test(columns_make_no_coset),
-        cmocka_unit_test(the_last_access_that_was_set_counts),
-        cmocka_unit_test(shares_that_every_access_loads_evenly_are_fair),
-        cmocka_unit_test(of_short_streams_each_access_is_to_be_seen),
-        cmocka_unit_test(a_part_that_gets_nothing_says_nothing),
-        cmocka_unit_test(a_jump_forgets_what_has_begun),
-        cmocka_unit_test(grace_lasts_for_an_eighth),
-    };
-    return cmocka_run_group_tests_name("dram/hbm_load", tests, NULL, NULL);
 }

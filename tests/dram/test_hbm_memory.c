@@ -60,7 +60,7 @@ static void allocates_nothing(ts_hbm_scheduler scheduler, ts_hbm_page page, ts_h
     ts_arena_free(arena);
 }
 
-static void every_controller(void **state) {
+TEST(every_controller) {
     for (int scheduler = TS_HBM_SCHEDULER_ROW_HIT; scheduler <= TS_HBM_SCHEDULER_PER_BANK; scheduler++) {
         for (int page = TS_HBM_PAGE_OPEN; page <= TS_HBM_PAGE_CLOSED; page++)
             for (int refresh = TS_HBM_REFRESH_NONE; refresh <= TS_HBM_REFRESH_PER_BANK; refresh++)
@@ -68,7 +68,7 @@ static void every_controller(void **state) {
     }
 }
 
-static void what_is_below_0_comes_out_of_the_waits_for_requests(void **state) {
+TEST(what_is_below_0_comes_out_of_the_waits_for_requests) {
     ts_hbm_stats stats = {0};
     int64_t *cycles = stats.limiter_cycles;
     cycles[TS_HBM_LIMITER_DATA] = 7;
@@ -84,7 +84,7 @@ static void what_is_below_0_comes_out_of_the_waits_for_requests(void **state) {
     assert_int_equal(cycles[TS_HBM_LIMITER_REQUESTS] | cycles[TS_HBM_LIMITER_LATENCY], 0);
 }
 
-static void hits_below_0_come_out_of_the_misses(void **state) {
+TEST(hits_below_0_come_out_of_the_misses) {
     ts_hbm_stats stats = {.row_hits = -3, .row_misses = 10, .row_conflicts = 5};
     ts_hbm_stats_balance(&stats);
     assert_int_equal(stats.row_hits, 0);
@@ -95,7 +95,7 @@ static void hits_below_0_come_out_of_the_misses(void **state) {
 }
 
 /* All but the longest latency, which is the longer one. */
-static void counts_are_added_so_often(void **state) {
+TEST(counts_are_added_so_often) {
     for (int64_t longest = 6; longest <= 8; longest++) {
         ts_hbm_stats sum = {.reads = 10, .read_latency_max = 7};
         const ts_hbm_stats more = {.reads = 3, .read_latency_max = longest};
@@ -103,12 +103,4 @@ static void counts_are_added_so_often(void **state) {
         assert_int_equal(sum.reads, 16);
         assert_int_equal(sum.read_latency_max, longest > 7 ? longest : 7);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_controller),
-                                       cmocka_unit_test(what_is_below_0_comes_out_of_the_waits_for_requests),
-                                       cmocka_unit_test(hits_below_0_come_out_of_the_misses),
-                                       cmocka_unit_test(counts_are_added_so_often)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -113,7 +113,7 @@ static void check(const ts_hbm_config *config, int share, int64_t from) {
     ts_arena_free(arena);
 }
 
-static void test_controllers(void **state) {
+TEST(test_controllers) {
     for (int scheduler = TS_HBM_SCHEDULER_ROW_HIT; scheduler <= TS_HBM_SCHEDULER_PER_BANK; scheduler++) {
         for (int page = TS_HBM_PAGE_OPEN; page <= TS_HBM_PAGE_CLOSED; page++) {
             ts_hbm_config config = hbm2;
@@ -124,14 +124,14 @@ static void test_controllers(void **state) {
     }
 }
 
-static void test_subset(void **state) {
+TEST(test_subset) {
     check(&hbm2, 1, (INT64_C(1) << 28) + 5); /* the base has moved */
     check(&hbm2, 2, 0);
     check(&hbm2, 4, 5000);
 }
 
 /* A request takes each burst that it touches, by a byte or more. */
-static void requests_take_the_bursts_that_they_touch(void **state) {
+TEST(requests_take_the_bursts_that_they_touch) {
     static const struct {
         int64_t address;
         int32_t bytes;
@@ -160,10 +160,4 @@ static void requests_take_the_bursts_that_they_touch(void **state) {
                      (int)(stats.reads + stats.writes));
     }
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(requests_take_the_bursts_that_they_touch),
-                                       cmocka_unit_test(test_controllers), cmocka_unit_test(test_subset)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -566,10 +566,10 @@ static void compare(const test_case *t, int seed) {
 
 /* ---- Random machines and requests. ---- */
 
-static uint64_t state;
+static uint64_t random_state;
 static int64_t below(int64_t n) {
-    state += 0x9E3779B97F4A7C15u;
-    uint64_t z = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9u;
+    random_state += 0x9E3779B97F4A7C15u;
+    uint64_t z = (random_state ^ (random_state >> 30)) * 0xBF58476D1CE4E5B9u;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
     return (int64_t)((z ^ (z >> 31)) % (uint64_t)n);
 }
@@ -643,10 +643,10 @@ static void random_requests(test_case *t) {
     }
 }
 
-static void agrees_on_random_machines(void **unused) {
+TEST(agrees_on_random_machines) {
     static test_case t;
     for (int seed = 1, last = rounds(3, 2); seed <= last; seed++) {
-        state = (uint64_t)seed;
+        random_state = (uint64_t)seed;
         random_config(&t);
         random_requests(&t);
         t.lookahead = below(4) == 0 ? -1 : below(4) == 0 ? 0 : 32 << below(10);
@@ -657,12 +657,12 @@ static void agrees_on_random_machines(void **unused) {
 
 /* Pseudo channels, stack ids, bank groups and banks that are few, or so many that they make the 128 banks of a
  * channel; under ASan every second. */
-static void agrees_on_shapes_at_the_edges(void **unused) {
+TEST(agrees_on_shapes_at_the_edges) {
     static const int8_t shapes[][4] = {{4, 2, 16, 1}, {1, 1, 1, 1},  {2, 4, 16, 1}, {4, 4, 1, 8},
                                        {4, 4, 4, 2},  {1, 1, 16, 1}, {1, 1, 8, 16}, {1, 4, 2, 16}};
     static test_case t;
     for (int i = 0, step = 8 / cases(8, 4); i < 8; i += step) {
-        state = (uint64_t)(500 + i);
+        random_state = (uint64_t)(500 + i);
         random_config(&t);
         t.config.pseudo_channels = shapes[i][0];
         t.config.sids = shapes[i][1];
@@ -716,13 +716,13 @@ static const struct {
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 /* A machine with a rule more of each kind, in each relation; under ASan in one of five. */
-static void agrees_with_any_rule_more(void **unused) {
+TEST(agrees_with_any_rule_more) {
     static test_case t;
     int seed = 100;
     for (int i = 0, step = KINDS * 6 / cases(KINDS * 6, KINDS * 6 / 5); i < KINDS * 6; i += step) {
         relation how = (relation)(i % 6);
         if (!(kinds[i / 6].relations >> how & 1)) continue;
-        state = (uint64_t)seed++;
+        random_state = (uint64_t)seed++;
         extra =
             (extra_rule){kinds[i / 6].after, kinds[i / 6].before, how, among(10, 150), kinds[i / 6].window};
         random_config(&t);
@@ -738,11 +738,4 @@ static void agrees_with_any_rule_more(void **unused) {
         compare(&t, seed);
     }
     extra = (extra_rule){0};
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(agrees_on_random_machines),
-                                       cmocka_unit_test(agrees_on_shapes_at_the_edges),
-                                       cmocka_unit_test(agrees_with_any_rule_more)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

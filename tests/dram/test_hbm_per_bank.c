@@ -40,7 +40,7 @@ static int64_t one_read(fixture *f) {
     return ts_hbm_drain(f->hbm);
 }
 
-static void many_reads_of_a_burst(void **state) {
+TEST_WITH(many_reads_of_a_burst, set_up, tear_down) {
     fixture *f = *state;
     ts_hbm_stats stats;
     int64_t end = one_read(f);
@@ -60,7 +60,7 @@ static void many_reads_of_a_burst(void **state) {
 }
 
 /* Of reads that a reset cuts off, nothing is left for those that come after. */
-static void a_reset_forgets_reads_of_a_burst(void **state) {
+TEST_WITH(a_reset_forgets_reads_of_a_burst, set_up, tear_down) {
     enum { BURSTS = 800 };
     fixture *f = *state;
     ts_hbm_stats fresh, after;
@@ -78,7 +78,7 @@ static void a_reset_forgets_reads_of_a_burst(void **state) {
 }
 
 /* Up to the cycle of the column command, the burst is pending; then it is another one. */
-static void requests_in_the_cycle_of_a_column_command(void **state) {
+TEST_WITH(requests_in_the_cycle_of_a_column_command, set_up, tear_down) {
     fixture *f = *state;
     ts_hbm_stats stats;
     const int64_t end = one_read(f), column = end - hbm2.timing.t_cl - hbm2.timing.n_bl;
@@ -94,7 +94,7 @@ static void requests_in_the_cycle_of_a_column_command(void **state) {
     }
 }
 
-static void it_says_where_it_stands_still(void **state) {
+TEST_WITH(it_says_where_it_stands_still, set_up, tear_down) {
     fixture *f = *state;
     ts_error err = {0};
     one_read(f);
@@ -108,14 +108,4 @@ static void it_says_where_it_stands_still(void **state) {
     assert_non_null(strstr(err.message, "from cycle 8 of HBM on"));
     ts_hbm_reset(f->hbm);
     assert_true(ts_hbm_check(&err, f->hbm));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(many_reads_of_a_burst, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_reset_forgets_reads_of_a_burst, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(requests_in_the_cycle_of_a_column_command, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(it_says_where_it_stands_still, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

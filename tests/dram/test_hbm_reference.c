@@ -20,7 +20,7 @@ static double read_latency(const ts_hbm_stats *s) {
     return s->reads > 0 ? (double)s->read_latency_sum / (double)s->reads : 0;
 }
 
-static void short_sequences(void **state) {
+TEST(short_sequences) {
     assert_int_equal(ts_hbm_sequence_reference_count, 16);
     for (int i = 0; i < ts_hbm_sequence_reference_count; i++) {
         const ts_hbm_sequence_reference *r = &ts_hbm_sequence_references[i];
@@ -70,34 +70,20 @@ static void compare(const char *config, int step, int expected_rows) {
     assert_int_equal(failed, 0);
 }
 
-static void hbm2_stack(void **state) {
+TEST(hbm2_stack) {
     compare("hbm2_8ch", one_in(),
             6 * 11 + 11 + 7 + 7); /* maps and front ends; queues of 256; frfcfs; no refresh */
 }
 
-static void hbm2_private_row_buses(void **state) {
-    compare("hbm2_16x1pc", one_in(), 2 * 11); /* queues of 32 and 128 */
-}
+TEST(hbm2_private_row_buses) { compare("hbm2_16x1pc", one_in(), 2 * 11); /* queues of 32 and 128 */ }
 
-static void hbm2_one_channel(void **state) { compare("hbm2_1ch", one_in(), 7); }
+TEST(hbm2_one_channel) { compare("hbm2_1ch", one_in(), 7); }
 
-static void hbm2_one_pseudo_channel(void **state) {
-    compare("hbm2_1pc", one_in(), 2 * 11); /* with and without refresh */
-}
+TEST(hbm2_one_pseudo_channel) { compare("hbm2_1pc", one_in(), 2 * 11); /* with and without refresh */ }
 
-static void hbm3_stack(void **state) {
+TEST(hbm3_stack) {
     compare("hbm3", one_in(), 2 * 11 + 7 + 7); /* maps; unlimited look-ahead; refresh bank by bank */
 }
 
 /* Channels of one pseudo channel, one of them, two; queues a quarter as deep; no refresh. */
-static void dramsim3(void **state) { compare("hbm2m_", 3 * one_in(), 6 * 11 + 2 * 11 + 7 + 11 + 7); }
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dramsim3),         cmocka_unit_test(short_sequences),
-        cmocka_unit_test(hbm2_stack),       cmocka_unit_test(hbm2_private_row_buses),
-        cmocka_unit_test(hbm2_one_channel), cmocka_unit_test(hbm2_one_pseudo_channel),
-        cmocka_unit_test(hbm3_stack),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST(dramsim3) { compare("hbm2m_", 3 * one_in(), 6 * 11 + 2 * 11 + 7 + 11 + 7); }

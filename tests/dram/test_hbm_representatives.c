@@ -73,7 +73,7 @@ static outcome run(const row *r, const ts_hbm_request *requests, bool one_by_one
     return o;
 }
 
-static void all_together_is_as_one_by_one(void **state) {
+TEST(all_together_is_as_one_by_one) {
     static const row rows[] = {
         {"A", 1, 64, 0, 0, 0, 64 * KIB, 0, 1, 1, 64},
         {"H", 64, 4 * KIB, 256 * MIB, 0, 0, 64 * KIB, 0, 1, 1, 64},
@@ -139,7 +139,7 @@ static ts_hbm_stats part_twice(bool exact, int *simulated) {
     return stats;
 }
 
-static void channels_that_part_alike_stay_together(void **state) {
+TEST(channels_that_part_alike_stay_together) {
     int all[3], some[3];
     ts_hbm_stats expected = part_twice(true, all), found = part_twice(false, some);
     assert_memory_equal(&found, &expected, sizeof found);
@@ -147,10 +147,4 @@ static void channels_that_part_alike_stay_together(void **state) {
     assert_int_equal(some[0], 2);
     assert_int_equal(some[1], 4);
     assert_int_equal(some[2], 4);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_together_is_as_one_by_one),
-                                       cmocka_unit_test(channels_that_part_alike_stay_together)};
-    return cmocka_run_group_tests_name("memory/hbm_representatives", tests, NULL, NULL);
 }

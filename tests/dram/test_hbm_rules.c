@@ -148,7 +148,7 @@ static void random_timing(ts_hbm_timing *t) {
     for (size_t i = 0; i < sizeof *t / sizeof *figures; i++) figures[i] = rand() % 4 ? rand() % 60 : 0;
 }
 
-static void any_two_commands(void **state) {
+TEST(any_two_commands) {
     ts_hbm_config c = {.stacks = 1,
                        .channels = 1,
                        .pseudo_channels = 2,
@@ -177,7 +177,7 @@ static void any_two_commands(void **state) {
     }
 }
 
-static void four_acts_in_a_window(void **state) {
+TEST(four_acts_in_a_window) {
     ts_arena *arena = ts_arena_new();
     ts_hbm_config c = {.stacks = 1,
                        .channels = 1,
@@ -310,7 +310,7 @@ static int64_t run(const sensitivity *row, const ts_hbm_config *reference, int32
 }
 
 /* All that a longer figure adds is counted as its rule's limiter. */
-static void the_rule_is_the_cause(void **state) {
+TEST(the_rule_is_the_cause) {
     ts_arena *arena = ts_arena_new();
     const ts_machine *machines[] = {ts_machine_load(NULL, arena, "hbm2-reference"),
                                     ts_machine_load(NULL, arena, "hbm3-reference")};
@@ -354,7 +354,7 @@ static const struct {
     {"R0 R40", {"none", TS_DRAM_CHANNEL, ROWS, ROWS, 0, 1, true, TS_HBM_LIMITER_PPD}, 40, 0},
 };
 
-static void a_rule_added_at_run_time(void **state) {
+TEST(a_rule_added_at_run_time) {
     ts_arena *arena = ts_arena_new();
     ts_hbm_config c = ts_machine_load(NULL, arena, "hbm2-reference")->hbm;
     c.refresh = TS_HBM_REFRESH_NONE;
@@ -374,7 +374,7 @@ static void a_rule_added_at_run_time(void **state) {
     ts_arena_free(arena);
 }
 
-static void every_figure_counts(void **state) {
+TEST(every_figure_counts) {
     static const int32_t figures[4] = {-1, 0, 1, INT32_MIN};
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
@@ -401,7 +401,7 @@ static void every_figure_counts(void **state) {
 #define KINDS ", expected a rule that the controller can keep to (kinds in dram_spec.c)"
 #define SETS  ", expected RD with RDA, WR with WRA, PRE with PREA before PRE, and all commands of a bus"
 
-static void a_rule_that_cannot_be_kept(void **state) {
+TEST(a_rule_that_cannot_be_kept) {
     static const struct {
         ts_dram_rule rule;
         const char *message;
@@ -442,7 +442,7 @@ static void a_rule_that_cannot_be_kept(void **state) {
     ts_arena_free(arena);
 }
 
-static void too_many_rules(void **state) {
+TEST(too_many_rules) {
     ts_arena *arena = ts_arena_new();
     ts_hbm_config c = ts_machine_load(NULL, arena, "hbm2-reference")->hbm;
     ts_dram_rule same[33];
@@ -456,7 +456,7 @@ static void too_many_rules(void **state) {
 }
 
 /* Each timing that a machine has is in `rows`. */
-static void every_timing_has_a_row(void **state) {
+TEST(every_timing_has_a_row) {
     static const char *const timings[] = {
 #define TIMING(name, most, meaning) #name,
 #include "machine/hbm_timing.def"
@@ -467,14 +467,4 @@ static void every_timing_has_a_row(void **state) {
         while (row < count && strcmp(rows[row].field, timings[i]) != 0) row++;
         if (row == count) fail_msg("%s has no row", timings[i]);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_timing_has_a_row),     cmocka_unit_test(any_two_commands),
-        cmocka_unit_test(four_acts_in_a_window),      cmocka_unit_test(every_figure_counts),
-        cmocka_unit_test(the_rule_is_the_cause),      cmocka_unit_test(a_rule_added_at_run_time),
-        cmocka_unit_test(a_rule_that_cannot_be_kept), cmocka_unit_test(too_many_rules),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static outcome walk(const char *map, int share, int64_t stride, int writes, int6
     return o;
 }
 
-static void a_part_takes_as_long_as_all(void **state) {
+TEST(a_part_takes_as_long_as_all) {
     static const char *const maps[] = {"A", "H"};
     for (int m = 0; m < 2; m++) {
         for (int writes = 0; writes < 3; writes += 2) {
@@ -51,7 +51,7 @@ static void a_part_takes_as_long_as_all(void **state) {
 }
 
 /* Where windows are so narrow that most channels idle, they decide. */
-static void windows_shrink_with_the_part(void **state) {
+TEST(windows_shrink_with_the_part) {
     for (int64_t lookahead = 1024; lookahead <= 8192; lookahead *= 2) {
         outcome all = walk("A", 1, LINE_BYTES, 0, lookahead), part = walk("A", 2, LINE_BYTES, 0, lookahead);
         assert_true(llabs(part.end - all.end) * 10 <= all.end);
@@ -59,7 +59,7 @@ static void windows_shrink_with_the_part(void **state) {
 }
 
 /* With map A, lines 4 KiB apart are all in the same channel. */
-static void a_part_that_gets_all_or_nothing_is_not_fair(void **state) {
+TEST(a_part_that_gets_all_or_nothing_is_not_fair) {
     assert_false(walk("A", 2, 4096, 0, 65536).fair);
     assert_false(walk("A", 4, 256, 0, 65536).fair);
     assert_true(walk("H", 2, 4096, 0, 65536).fair);
@@ -67,7 +67,7 @@ static void a_part_that_gets_all_or_nothing_is_not_fair(void **state) {
 }
 
 /* With map A, the second 128 bytes are in the second channel. */
-static void what_no_simulated_channel_gets_is_done(void **state) {
+TEST(what_no_simulated_channel_gets_is_done) {
     ts_arena *arena = ts_arena_new();
     ts_hbm_config config = hbm2;
     config.address_map = "A";
@@ -100,7 +100,7 @@ static bool is_fair_of(int64_t line_of(int64_t i, int how), int how, int64_t lin
 /* The even channels get half of all lines, evenly; of the odd ones, all go to one, or one to each. */
 static int64_t odd_line(int64_t i, int to_one) { return i % 2 == 0 || !to_one ? i : i * 8 + 1; }
 
-static void a_part_without_the_busiest_is_not_fair(void **state) {
+TEST(a_part_without_the_busiest_is_not_fair) {
     assert_true(is_fair_of(odd_line, false, LINES));
     assert_false(is_fair_of(odd_line, true, LINES));
 }
@@ -108,7 +108,7 @@ static void a_part_without_the_busiest_is_not_fair(void **state) {
 /* Lines to 8 channels in turns; in each round of 1,024 turns one odd channel gets so many lines of another. */
 static int64_t moved_line(int64_t i, int more) { return i % 8 == 3 && i / 8 % 1024 < more ? i - 2 : i; }
 
-static void the_busiest_may_get_a_little_more(void **state) {
+TEST(the_busiest_may_get_a_little_more) {
     static const struct {
         int more; /* one in 400 is allowed */
         bool fair;
@@ -143,7 +143,7 @@ static judgement judge_paced(int more, int64_t gap) {
 }
 
 /* 256 bytes a cycle are the peak: a line of 64 each quarter of a cycle. */
-static void who_waits_for_requests_may_get_more(void **state) {
+TEST(who_waits_for_requests_may_get_more) {
     static const struct {
         int more;
         int64_t gap; /* sixteenths of a cycle */
@@ -157,7 +157,7 @@ static void who_waits_for_requests_may_get_more(void **state) {
     }
 }
 
-static void shares_are_powers_of_two_of_a_stack(void **state) {
+TEST(shares_are_powers_of_two_of_a_stack) {
     ts_hbm_config config = hbm2;
     assert_int_equal(ts_hbm_sampling_factor(&config, 4), 2);
     assert_int_equal(ts_hbm_sampling_factor(&config, 8), 1);
@@ -171,7 +171,7 @@ static void shares_are_powers_of_two_of_a_stack(void **state) {
 }
 
 /* Pairs of bursts, of powers of two; where stacks take turns, within one. */
-static void accesses_counted_as_one(void **state) {
+TEST(accesses_counted_as_one) {
     static const struct {
         const char *map;
         int stacks, bytes;
@@ -197,7 +197,7 @@ static void accesses_counted_as_one(void **state) {
 }
 
 /* Channels take turns every 128 bytes in A and H, every 32 in robaracoch, every 1,024 in B. */
-static void accesses_give_a_balanced_part_its_share(void **state) {
+TEST(accesses_give_a_balanced_part_its_share) {
     static const struct {
         const char *map;
         int most, bytes, share;
@@ -252,7 +252,7 @@ static void assert_same_in_lines(int share, int32_t bytes, int64_t lookahead, in
     assert_memory_equal(&whole.stats, &lines.stats, sizeof lines.stats);
 }
 
-static void accesses_are_the_lines_they_are_of(void **state) {
+TEST(accesses_are_the_lines_they_are_of) {
     static const int64_t lookaheads[] = {256, 1024, 65536, TS_HBM_UNLIMITED};
     for (int share = 1; share <= 2; share *= 2)
         for (int32_t bytes = 3 * LINE_BYTES; bytes <= 7 * LINE_BYTES; bytes += 2 * LINE_BYTES)
@@ -265,25 +265,7 @@ static void accesses_are_the_lines_they_are_of(void **state) {
 }
 
 /* Local cycles begin again after 2^28: while an access waits for the window, too. */
-static void accesses_pass_the_end_of_local_cycles(void **state) {
+TEST(accesses_pass_the_end_of_local_cycles) {
     for (int share = cases(1, 2); share <= 2; share *= 2)
         assert_same_in_lines(share, 4096, 256, ((int64_t)1 << 27) - 200);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_part_takes_as_long_as_all),
-        cmocka_unit_test(windows_shrink_with_the_part),
-        cmocka_unit_test(what_no_simulated_channel_gets_is_done),
-        cmocka_unit_test(a_part_that_gets_all_or_nothing_is_not_fair),
-        cmocka_unit_test(a_part_without_the_busiest_is_not_fair),
-        cmocka_unit_test(the_busiest_may_get_a_little_more),
-        cmocka_unit_test(who_waits_for_requests_may_get_more),
-        cmocka_unit_test(shares_are_powers_of_two_of_a_stack),
-        cmocka_unit_test(accesses_counted_as_one),
-        cmocka_unit_test(accesses_give_a_balanced_part_its_share),
-        cmocka_unit_test(accesses_are_the_lines_they_are_of),
-        cmocka_unit_test(accesses_pass_the_end_of_local_cycles),
-    };
-    return cmocka_run_group_tests_name("memory/hbm_part", tests, NULL, NULL);
 }

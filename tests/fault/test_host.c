@@ -99,7 +99,7 @@ static void arm(int n, int error) {
 static const ts_host_expect floats = {.has_dtype = true, .dtype = TS_DTYPE_F32};
 
 /* Saves over a file that is there, each call failing in turn until none does. */
-static void each_call_of_a_save_fails(void **state) {
+TEST(each_call_of_a_save_fails) {
     for (int i = 0; i < NAMES; i++) {
         ts_arena *arena = ts_arena_new();
         ts_host_array old = make_array(arena, 1), new = make_array(arena, 2), found;
@@ -126,7 +126,7 @@ static void each_call_of_a_save_fails(void **state) {
     }
 }
 
-static void each_call_of_a_load_fails(void **state) {
+TEST(each_call_of_a_load_fails) {
     for (int i = 0; i < NAMES; i++) {
         ts_arena *arena = ts_arena_new();
         ts_host_array array = make_array(arena, 1), found;
@@ -151,7 +151,7 @@ static void each_call_of_a_load_fails(void **state) {
 }
 
 /* A file that ends too early, wherever that is noticed. */
-static void each_read_meets_the_end(void **state) {
+TEST(each_read_meets_the_end) {
     for (int i = 0; i < 3; i++) {
         ts_arena *arena = ts_arena_new();
         ts_host_array array = make_array(arena, 1), found;
@@ -170,7 +170,7 @@ static void each_read_meets_the_end(void **state) {
     }
 }
 
-static void interrupted_calls_are_repeated(void **state) {
+TEST(interrupted_calls_are_repeated) {
     ts_arena *arena = ts_arena_new();
     ts_host_array array = make_array(arena, 3), found;
     arm(1, EINTR); /* the first call is a write */
@@ -184,7 +184,7 @@ static void interrupted_calls_are_repeated(void **state) {
     ts_arena_free(arena);
 }
 
-static void paths_that_cannot_be_written(void **state) {
+TEST(paths_that_cannot_be_written) {
     ts_arena *arena = ts_arena_new();
     ts_host_array array = make_array(arena, 1);
     ts_error err = {0};
@@ -207,11 +207,4 @@ static void paths_that_cannot_be_written(void **state) {
     ts_arena_free(arena);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_call_of_a_save_fails),    cmocka_unit_test(each_call_of_a_load_fails),
-        cmocka_unit_test(each_read_meets_the_end),      cmocka_unit_test(interrupted_calls_are_repeated),
-        cmocka_unit_test(paths_that_cannot_be_written),
-    };
-    return cmocka_run_group_tests_name("fault/host", tests, make_folder, remove_folder);
-}
+int main(void) { return run_all_tests(make_folder, remove_folder); }

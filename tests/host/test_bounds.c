@@ -93,7 +93,7 @@ static void check_end(const char *name, double found, double wanted, double outs
     if (!(outside < 0 ? below : above)) fail_msg("%s: %a, expected %a", name, found, wanted);
 }
 
-static void ranges_of_operators(void **unused) {
+TEST(ranges_of_operators) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const range *wanted = &rows[i].wanted;
         range found = ts_reference_bound(ts_reference_find(rows[i].name), rows[i].left, rows[i].right);
@@ -113,10 +113,10 @@ enum { BLOCKS = 40, ROWS = 16, COLUMNS = 128 * BLOCKS, COUNT = ROWS * COLUMNS };
 static float got[COUNT], x[COUNT], z[COUNT], column[ROWS];
 static double wanted[COUNT];
 
-static uint64_t state = 1;
+static uint64_t random_state = 1;
 static double uniform(double low, double high) {
-    state = state * UINT64_C(6364136223846793005) + 1442695040888963407;
-    return low + (high - low) * (double)(state >> 11) * 0x1p-53;
+    random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return low + (high - low) * (double)(random_state >> 11) * 0x1p-53;
 }
 
 static ts_host_array arrays[] = {
@@ -240,7 +240,7 @@ static void make_wanted(bool signs) {
     for (int i = 0; i < ROWS; i++) column[i] = (float)uniform(0, 1);
 }
 
-static void bounds_decide_as_each_element(void **unused) {
+TEST(bounds_decide_as_each_element) {
     for (int n = 0; n < 8 * ERRS; n += stride(1, 3)) { /* one in 3 has every error and every way */
         ts_arena *arena = ts_arena_new();
         make_wanted(n % 2 == 0);
@@ -260,7 +260,7 @@ static bool fail_to_read(ts_error *err, void *self, int64_t begin, int64_t strid
 }
 
 /* An error of either side, or of an err= whose bound is read, ends a check. */
-static void what_cannot_be_read_fails(void **unused) {
+TEST(what_cannot_be_read_fails) {
     static const char *const lines[] = {"broken ~= z", "z ~= broken abs=9", "z ~= z + 0.001 err=broken + 1",
                                         "z ~= z + 0.001 err=1 + broken", "z ~= z + 0.001 err=exp(broken)"};
     make_wanted(true);
@@ -280,13 +280,4 @@ static void what_cannot_be_read_fails(void **unused) {
         assert_string_equal(err.message, "there is no more");
         ts_arena_free(arena);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranges_of_operators),
-        cmocka_unit_test(bounds_decide_as_each_element),
-        cmocka_unit_test(what_cannot_be_read_fails),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,7 +65,7 @@ static const struct {
 };
 enum { FILLS = sizeof fills / sizeof *fills };
 
-static void fills_are_as_defined(void **unused) {
+TEST(fills_are_as_defined) {
     static const int64_t ranges[][3] = {
         {0, 1, 1},    {0, 1, 2100}, {5, 3, 1024}, {1 << 30, 1 << 20, 1500}, {INT64_C(1) << 40, 1, 77},
         {9, 2, 1025}, {0, 1, 0}};
@@ -93,7 +93,7 @@ static void fills_are_as_defined(void **unused) {
     }
 }
 
-static void ranges_without_integers_are_refused(void **unused) {
+TEST(ranges_without_integers_are_refused) {
     static const struct {
         double low, high;
         const char *message;
@@ -143,7 +143,7 @@ static void check_reads(const ts_host_reader *reader, const ts_host_array *whole
     }
 }
 
-static void parts_are_those_of_the_whole(void **unused) {
+TEST(parts_are_those_of_the_whole) {
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {.kind = TS_ERROR_NONE};
@@ -173,13 +173,4 @@ static void parts_are_those_of_the_whole(void **unused) {
         check_reads(&reader, &all, count);
         ts_arena_free(arena);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fills_are_as_defined),
-        cmocka_unit_test(ranges_without_integers_are_refused),
-        cmocka_unit_test(parts_are_those_of_the_whole),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -577,7 +577,7 @@ static const row rows[] = {
      "1 <0> <f32[2]> <add> <f32[2] %a, f32[2] %a>\n2 <1> <f32[2]> <call> <f32[2] %a> +<, callee=_take>\n"},
 };
 
-static void each_line(void **state) {
+TEST(each_line) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_arena *arena = ts_arena_new();
         assert_string_equal(events_of(arena, rows[i].text, strlen(rows[i].text), SIZE_MAX / 2),
@@ -587,7 +587,7 @@ static void each_line(void **state) {
 }
 
 /* Fed a byte, or a few, at a time. */
-static void torn(void **state) {
+TEST(torn) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         for (size_t piece = 1; piece < 60; piece += 29) {
             ts_arena *arena = ts_arena_new();
@@ -598,7 +598,7 @@ static void torn(void **state) {
 }
 
 /* Cut at every byte: what came whole before stays the same. */
-static void cut_anywhere(void **state) {
+TEST(cut_anywhere) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         for (size_t length = 0; length <= strlen(rows[i].text); length++) {
             ts_arena *arena = ts_arena_new();
@@ -676,7 +676,7 @@ static const char *unnumbered(ts_arena *arena, const char *events) {
     return text.bytes;
 }
 
-static void filled_text_has_the_same_instructions(void **state) {
+TEST(filled_text_has_the_same_instructions) {
     static const char expected[] =
         " module <m>\n entry <e>\n"
         " <p> <f32[8,128]{1,0:T(8,128)}> <parameter> <0> +<, metadata={op_name=\"x = y\"}>\n"
@@ -699,7 +699,7 @@ static void filled_text_has_the_same_instructions(void **state) {
     }
 }
 
-static void a_long_line_has_its_end(void **state) {
+TEST(a_long_line_has_its_end) {
     static const char start[] = "%c = stablehlo.constant dense<\"0x", end[] = "\"> : tensor<9xf32>\n";
     ts_arena *arena = ts_arena_new();
     for (size_t more = 0; more < 10000; more = 3 * more + 1) {
@@ -714,7 +714,7 @@ static void a_long_line_has_its_end(void **state) {
     ts_arena_free(arena);
 }
 
-static void a_long_line(void **state) {
+TEST(a_long_line) {
     static const char start[] = "%c = f32[9999999]{0} constant({";
     ts_arena *arena = ts_arena_new();
     size_t length = (size_t)3 * TS_HLO_LINE_BYTES;
@@ -740,7 +740,7 @@ static void a_long_line(void **state) {
     ts_arena_free(arena);
 }
 
-static void each_line_is_counted_once(void **state) {
+TEST(each_line_is_counted_once) {
     static const char text[] = "%g (p: f32[8],\n  q: f32[8]\n\n%h (p: f32[8],\n  q: f32[8]) -> f32[8] {\n}\n";
     ts_arena *arena = ts_arena_new();
     ts_text out = ts_text_begin(arena);
@@ -756,7 +756,7 @@ static void each_line_is_counted_once(void **state) {
 }
 
 /* At the end of the text, or where another one begins; also one whose parameters do not end. */
-static void computations_that_do_not_end_are_counted(void **state) {
+TEST(computations_that_do_not_end_are_counted) {
     static const struct {
         const char *text;
         int unended;
@@ -778,7 +778,7 @@ static void computations_that_do_not_end_are_counted(void **state) {
 }
 
 /* What a loop calls its values: as many as fit a line take no more of the stack than one. */
-static void many_names(void **state) {
+TEST(many_names) {
     static const char start[] = "%w = stablehlo.while(", name[] = "%i = ", end[] = "%x) : tensor<f32>\n";
     ts_arena *arena = ts_arena_new();
     ts_text text = ts_text_begin(arena);
@@ -790,7 +790,7 @@ static void many_names(void **state) {
     ts_arena_free(arena);
 }
 
-static void finds_shapes(void **state) {
+TEST(finds_shapes) {
     static const char text[] =
         "expected f32[8,4]{1,0:T(8,128)} but xs8[3] devices=[1,4]<=[4] got 'pred[]' and (bf16[<=2]{0}, y[3])";
     ts_span rest = {text, sizeof text - 1}, shape;
@@ -802,7 +802,7 @@ static void finds_shapes(void **state) {
     assert_false(ts_hlo_find_shape(&rest, &shape));
 }
 
-static void lists_and_attributes(void **state) {
+TEST(lists_and_attributes) {
     static const char text[] = "f32[8,4]{1,0} %a, /*index=1*/ %b , \"x,y\"";
     ts_span rest = {text, sizeof text - 1}, item;
     assert_true(ts_hlo_next(&rest, &item) && ts_span_is(item, "f32[8,4]{1,0} %a"));
@@ -816,7 +816,7 @@ static void lists_and_attributes(void **state) {
     assert_false(ts_hlo_attribute(attributes, "calls", &item));
 }
 
-static void opcodes(void **state) {
+TEST(opcodes) {
     for (ts_hlo_opcode code = 0; code < TS_HLO_OPCODES; code++) {
         const char *name = ts_hlo_opcode_name(code);
         assert_int_equal(ts_hlo_opcode_find((ts_span){name, strlen(name)}), code);
@@ -840,7 +840,7 @@ static void opcodes(void **state) {
     assert_int_equal(ts_hlo_opcode_find((ts_span){"", 0}), TS_HLO_OP_UNKNOWN);
 }
 
-static void numbers_are_digits_alone(void **state) {
+TEST(numbers_are_digits_alone) {
     static const struct {
         const char *text;
         int64_t number;
@@ -857,23 +857,4 @@ static void numbers_are_digits_alone(void **state) {
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         assert_int_equal(ts_hlo_number((ts_span){numbers[i].text, strlen(numbers[i].text)}),
                          numbers[i].number);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_are_digits_alone),
-        cmocka_unit_test(each_line),
-        cmocka_unit_test(torn),
-        cmocka_unit_test(cut_anywhere),
-        cmocka_unit_test(filled_text_has_the_same_instructions),
-        cmocka_unit_test(a_long_line),
-        cmocka_unit_test(each_line_is_counted_once),
-        cmocka_unit_test(computations_that_do_not_end_are_counted),
-        cmocka_unit_test(many_names),
-        cmocka_unit_test(a_long_line_has_its_end),
-        cmocka_unit_test(finds_shapes),
-        cmocka_unit_test(lists_and_attributes),
-        cmocka_unit_test(opcodes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,7 +53,7 @@ static const char tables[] =
     "7 {file_location_id=99 parent_frame_id=2}\n8 {file_location_id=3 parent_frame_id=9}\n\n"
     "%a = f32[] negate(%b)\n";
 
-static void stack_frames(void **state) {
+TEST(stack_frames) {
     static const struct {
         const char *attributes, *wanted;
     } rows[] = {
@@ -101,7 +101,7 @@ static const char *broken(ts_arena *arena, bool fields) {
     return out.bytes;
 }
 
-static void rows_are_broken(void **state) {
+TEST(rows_are_broken) {
     static const char *const wanted[] = {
         "/a b/{c}.py:26 <module>", "/a b/{c}.py:15 f", "/a b/{c}.py:15 f", "/a b/{c}.py:15 f", "none",
         "/y/dist-packages/z.py:8 "};
@@ -125,7 +125,7 @@ static void rows_are_broken(void **state) {
 }
 
 /* Parents that are numbers of frames, 0 for none. */
-static void parents_from_zero(void **state) {
+TEST(parents_from_zero) {
     ts_arena *arena = ts_arena_new();
     ts_hlo_locations *places = read_tables(
         arena,
@@ -141,7 +141,7 @@ static void parents_from_zero(void **state) {
     ts_arena_free(arena);
 }
 
-static void sources(void **state) {
+TEST(sources) {
     ts_arena *arena = ts_arena_new();
     ts_hlo_locations *places = ts_hlo_locations_new(arena);
     const char *first = ", metadata={op_type=\"x\" op_name=\"y\" source_file=\"/a b.py\" source_line=12}",
@@ -157,7 +157,7 @@ static void sources(void **state) {
     ts_arena_free(arena);
 }
 
-static void fields(void **state) {
+TEST(fields) {
     ts_span value;
     ts_span attributes =
         span("x={op_name=\"no\"}, metadata={op_type=\"T\" op_name=\"d[\\'b\\']/a=1\" line=3 z=}");
@@ -171,7 +171,7 @@ static void fields(void **state) {
 }
 
 /* Rows beyond those that are kept have no place. */
-static void bounded(void **state) {
+TEST(bounded) {
     ts_arena *arena = ts_arena_new();
     ts_hlo_locations *places = ts_hlo_locations_new(arena);
     char text[80];
@@ -195,16 +195,4 @@ static void bounded(void **state) {
     expect(places, "metadata={source_file=\"b.py\" source_line=1}", "none");
     expect(places, "metadata={stack_frame_id=1}", "none");
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stack_frames),
-        cmocka_unit_test(rows_are_broken),
-        cmocka_unit_test(parents_from_zero),
-        cmocka_unit_test(sources),
-        cmocka_unit_test(fields),
-        cmocka_unit_test(bounded),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

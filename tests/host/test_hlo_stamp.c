@@ -7,7 +7,7 @@
 
 static const char *behind(const char *line) { return hlo_skip_stamp(line, line + strlen(line)); }
 
-static void stamps_are_skipped(void **state) {
+TEST(stamps_are_skipped) {
     (void)state;
     static const char *const stamps[] = {
         "I0320 03:59:34.720000     855 a-b/hlo.cc:12]",
@@ -51,7 +51,7 @@ static void stamps_are_skipped(void **state) {
 }
 
 /* A line may end anywhere, whatever is behind it. */
-static void no_line_is_read_beyond(void **state) {
+TEST(no_line_is_read_beyond) {
     (void)state;
     static const char *const lines[] = {
         "I0320 03:59:34.72 855 a/hlo.cc:12] x",
@@ -80,7 +80,7 @@ static void no_line_is_read_beyond(void **state) {
     ts_arena_free(arena);
 }
 
-static void other_lines_are_whole(void **state) {
+TEST(other_lines_are_whole) {
     (void)state;
     static const char *const lines[] = {
         "%a = f32[8] copy(%p)",
@@ -113,7 +113,7 @@ static void other_lines_are_whole(void **state) {
         assert_string_equal(behind(lines[i]), lines[i]);
 }
 
-static void lines_are_plain(void **state) {
+TEST(lines_are_plain) {
     (void)state;
     static const struct {
         const char *text, *plain;
@@ -140,7 +140,7 @@ static void lines_are_plain(void **state) {
     ts_arena_free(arena);
 }
 
-static void strings_have_lines(void **state) {
+TEST(strings_have_lines) {
     (void)state;
     static const struct {
         const char *text, *lines; /* NULL: it is none */
@@ -171,13 +171,4 @@ static void strings_have_lines(void **state) {
     }
     assert_false(hlo_has_escapes("a\\n", "a\\n" + 2));
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stamps_are_skipped),    cmocka_unit_test(no_line_is_read_beyond),
-        cmocka_unit_test(other_lines_are_whole), cmocka_unit_test(lines_are_plain),
-        cmocka_unit_test(strings_have_lines),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

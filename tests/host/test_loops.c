@@ -9,9 +9,9 @@
 
 enum { COUNT = 64 * 300 + 37 };
 
-static uint64_t state = 1;
+static uint64_t random_state = 1;
 static uint64_t next(void) {
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     return z ^ (z >> 31);
@@ -57,7 +57,7 @@ static void check_function(ts_reference_each *loop, long double (*exact)(long do
     }
 }
 
-static void exponentials_and_logarithms(void **unused) {
+TEST(exponentials_and_logarithms) {
     static double exponents[COUNT], numbers[COUNT];
     static const double edges[] = {0,
                                    -0.0,
@@ -105,7 +105,7 @@ static void exponentials_and_logarithms(void **unused) {
     }
 }
 
-static void hyperbolic_tangents(void **unused) {
+TEST(hyperbolic_tangents) {
     static double values[COUNT];
     static const double edges[] = {0,
                                    -0.0,
@@ -145,7 +145,7 @@ static double near_type(const ts_reference_type *type) {
     return next() % 2 ? value : nextafter(value, next() % 2 ? 0 : (double)INFINITY);
 }
 
-static void rounding_is_that_of_one(void **unused) {
+TEST(rounding_is_that_of_one) {
     static double values[COUNT], found[COUNT];
     for (int k = 0; k < PLAIN; k++) {
         ts_reference_type type = ts_reference_describe(plain[k]);
@@ -168,7 +168,7 @@ static void rounding_is_that_of_one(void **unused) {
     assert_false(ts_reference_describe(TS_DTYPE_F8E4M3B11FNUZ).plain);
 }
 
-static void types_whose_values_f32_has(void **unused) {
+TEST(types_whose_values_f32_has) {
     static const struct {
         ts_dtype dtype;
         bool single;
@@ -205,7 +205,7 @@ static void check_compare(const ts_reference_loops *loops, const ts_reference_bl
     assert_true(ulps == most_ulps && distance == most);
 }
 
-static void comparisons_are_those_of_each(void **unused) {
+TEST(comparisons_are_those_of_each) {
     enum { SOME = 150 };
     double got[SOME], wanted[SOME], err[SOME];
     for (int trial = 0; trial < 4000; trial++) {
@@ -237,7 +237,7 @@ static void comparisons_are_those_of_each(void **unused) {
 
 /* Beside powers of two, where the numbers of a type below are nearer than those above: an err that is less than the
  * distance by some part of a unit of the last place. */
-static void an_err_and_what_rounding_adds(void **unused) {
+TEST(an_err_and_what_rounding_adds) {
     double got, wanted, err, ulps, distance;
     for (int trial = 0; trial < 60000; trial++) {
         ts_reference_type type = ts_reference_describe(plain[next() % PLAIN]);
@@ -254,7 +254,7 @@ static void an_err_and_what_rounding_adds(void **unused) {
 }
 
 /* What is rounded rightly passes for any err but those below 0 and NaN, whatever is tried first. */
-static void rounded_values_need_an_err(void **unused) {
+TEST(rounded_values_need_an_err) {
     enum { SOME = 40 };
     static const double errs[] = {0, -0.0, 1e-300, -0.5, -1, (double)NAN, -(double)NAN};
     double got[SOME], wanted[SOME], err[SOME], ulps, distance;
@@ -274,7 +274,7 @@ static void rounded_values_need_an_err(void **unused) {
     }
 }
 
-static void conversions_are_exact(void **unused) {
+TEST(conversions_are_exact) {
     static uint16_t halves[1 << 16];
     static float floats[COUNT];
     static double found[1 << 16];
@@ -321,7 +321,7 @@ static void check_tiles(bool single) {
     }
 }
 
-static void tiles_sum_in_order(void **unused) {
+TEST(tiles_sum_in_order) {
     check_tiles(false);
     check_tiles(true);
 }
@@ -348,7 +348,7 @@ static bool same(double a, double b) { return isnan(a) ? isnan(b) : memcmp(&a, &
 enum { PAIRED = 45 };
 
 /* One divisor for all: numbers of every size, and such of a moderate one, a few of which are not. */
-static void quotients_are_rounded_once(void **unused) {
+TEST(quotients_are_rounded_once) {
     enum { SOME = 2000, LAST = SOME + 1 };
     double values[SOME], found[LAST];
     for (int kind = 0; kind < 60; kind++) {
@@ -391,7 +391,7 @@ static void check_pair(ts_reference_pair *loop, double (*one)(double, double)) {
     assert_true(out[PAIRED] == 7);
 }
 
-static void operators_are_those_of_one(void **unused) {
+TEST(operators_are_those_of_one) {
     for (int v = 0; ts_reference_loops_get(v); v++) {
         const ts_reference_loops *loops = ts_reference_loops_get(v);
         for (int trial = 0; trial < 20; trial++) {
@@ -412,7 +412,7 @@ static void operators_are_those_of_one(void **unused) {
     }
 }
 
-static void extent_of_finite_numbers(void **unused) {
+TEST(extent_of_finite_numbers) {
     static const double odd[] = {(double)NAN, (double)INFINITY, -(double)INFINITY};
     double values[100], low, high;
     for (int trial = 0; trial < 4000; trial++) {
@@ -434,7 +434,7 @@ static void extent_of_finite_numbers(void **unused) {
         assert_false(ts_reference_loops_get(v)->extent(values, 0, &low, &high));
 }
 
-static void largest_of_numbers_with_a_sign(void **unused) {
+TEST(largest_of_numbers_with_a_sign) {
     double values[40], found;
     for (int trial = 0; trial < 4000; trial++) {
         size_t count = next() % 40;
@@ -455,7 +455,7 @@ static void largest_of_numbers_with_a_sign(void **unused) {
     }
 }
 
-static void numbers_that_are_set_are_counted(void **unused) {
+TEST(numbers_that_are_set_are_counted) {
     double values[150];
     for (size_t count = 0; count <= 150; count++) {
         size_t set = 0;
@@ -468,7 +468,7 @@ static void numbers_that_are_set_are_counted(void **unused) {
     }
 }
 
-static void one_number_that_is_not_finite_is_seen(void **unused) {
+TEST(one_number_that_is_not_finite_is_seen) {
     static const double odd[] = {(double)INFINITY, -(double)INFINITY, (double)NAN, 0x1.fffffffffffffp1023,
                                  -0.0};
     double values[40];
@@ -485,7 +485,7 @@ static void one_number_that_is_not_finite_is_seen(void **unused) {
 }
 
 /* Neumaier's sum, as he wrote it. */
-static void lines_are_summed_one_by_one(void **unused) {
+TEST(lines_are_summed_one_by_one) {
     enum { LENGTH = 33 };
     static double lines[REFERENCE_LINES][LENGTH];
     for (int trial = 0; trial < 200; trial++) {
@@ -509,7 +509,7 @@ static void lines_are_summed_one_by_one(void **unused) {
     }
 }
 
-static void drawn_elements_are_rounded_numbers(void **unused) {
+TEST(drawn_elements_are_rounded_numbers) {
     enum { SOME = 500 };
     static const double ranges[][2] = {
         {-4, 4},          {1, 2}, {-1e-38, 1e-38}, {0x1p-126, 0x1p-125}, {3e38, 3.5e38}, {1e-30, 1.001e-30},
@@ -537,7 +537,7 @@ static void drawn_elements_are_rounded_numbers(void **unused) {
 }
 
 /* Multiples of a unit, of which f32 has all and bf16 few. */
-static void drawn_multiples_are_rounded_numbers(void **unused) {
+TEST(drawn_multiples_are_rounded_numbers) {
     enum { SOME = 1500 };
     static const struct {
         float unit;
@@ -562,28 +562,4 @@ static void drawn_multiples_are_rounded_numbers(void **unused) {
             assert_memory_equal(found_halves, halves, sizeof halves);
         }
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exponentials_and_logarithms),
-        cmocka_unit_test(hyperbolic_tangents),
-        cmocka_unit_test(rounding_is_that_of_one),
-        cmocka_unit_test(comparisons_are_those_of_each),
-        cmocka_unit_test(types_whose_values_f32_has),
-        cmocka_unit_test(an_err_and_what_rounding_adds),
-        cmocka_unit_test(rounded_values_need_an_err),
-        cmocka_unit_test(conversions_are_exact),
-        cmocka_unit_test(tiles_sum_in_order),
-        cmocka_unit_test(quotients_are_rounded_once),
-        cmocka_unit_test(operators_are_those_of_one),
-        cmocka_unit_test(extent_of_finite_numbers),
-        cmocka_unit_test(largest_of_numbers_with_a_sign),
-        cmocka_unit_test(numbers_that_are_set_are_counted),
-        cmocka_unit_test(one_number_that_is_not_finite_is_seen),
-        cmocka_unit_test(lines_are_summed_one_by_one),
-        cmocka_unit_test(drawn_elements_are_rounded_numbers),
-        cmocka_unit_test(drawn_multiples_are_rounded_numbers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,7 @@ static const struct {
     {"i2_big_endian_fortran", "s16[2,3] 0 1 2 3 4 5"},
 };
 
-static void numpys_files(void **state) {
+TEST(numpys_files) {
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -66,7 +66,7 @@ static const struct {
     {"none", 0, "cannot open 'tests/data/npy/none.npy': No such file or directory"},
 };
 
-static void numpys_files_that_are_refused(void **state) {
+TEST(numpys_files_that_are_refused) {
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -141,7 +141,7 @@ static const struct {
      "short)"},
 };
 
-static void header_rows(void **state) {
+TEST(header_rows) {
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -155,7 +155,7 @@ static void header_rows(void **state) {
     }
 }
 
-static void error_shows_the_header(void **state) {
+TEST(error_shows_the_header) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_host_array array;
@@ -189,7 +189,7 @@ static const struct {
      "x.npy: byte 8: a header of 5 bytes, but the file ends after 2 of them"},
 };
 
-static void prefix_rows(void **state) {
+TEST(prefix_rows) {
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -215,7 +215,7 @@ static const struct {
     {"<c16", 32, TS_DTYPE_S32, TS_DTYPE_C128},
 };
 
-static void expected_types(void **state) {
+TEST(expected_types) {
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -230,7 +230,7 @@ static void expected_types(void **state) {
     }
 }
 
-static void expected_dims(void **state) {
+TEST(expected_dims) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_host_array array;
@@ -244,7 +244,7 @@ static void expected_dims(void **state) {
     ts_arena_free(arena);
 }
 
-static void many_dims(void **state) {
+TEST(many_dims) {
     ts_arena *arena = ts_arena_new();
     for (int rank = TS_HOST_RANK; rank <= TS_HOST_RANK + 1; rank++) {
         ts_error err = {0};
@@ -261,7 +261,7 @@ static void many_dims(void **state) {
 }
 
 /* Saving what NumPy wrote gives NumPy's bytes again: the same header, padding and data. */
-static void saved_files_are_numpys(void **state) {
+TEST(saved_files_are_numpys) {
     static const char *const files[] = {"b1", "i1",  "i8", "u2",      "f2",        "f4",        "f8",
                                         "c8", "c16", "u4", "v2_bf16", "f4_scalar", "f4_vector", "f4_empty"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -283,13 +283,13 @@ static void saved_files_are_numpys(void **state) {
     }
 }
 
-static void every_type_comes_back(void **state) {
+TEST(every_type_comes_back) {
     char path[TEMPORARY_PATH];
     temporary_path(path, "every.npy");
     check_every_type(path, path);
 }
 
-static void the_digits(void **state) {
+TEST(the_digits) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_host_array digits, labels, reals;
@@ -310,7 +310,7 @@ static void the_digits(void **state) {
 }
 
 /* Elements of eight bytes become others of four; what has more bytes than there are cannot be. */
-static void elements_of_eight_bytes_convert(void **state) {
+TEST(elements_of_eight_bytes_convert) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     double values[9];
@@ -334,7 +334,7 @@ static void elements_of_eight_bytes_convert(void **state) {
 }
 
 /* Columns come first in the file. */
-static void elements_of_any_size_in_fortran_order(void **state) {
+TEST(elements_of_any_size_in_fortran_order) {
     static const struct {
         const char *type, *array;
         size_t bytes;
@@ -355,23 +355,4 @@ static void elements_of_any_size_in_fortran_order(void **state) {
         assert_string_equal(host_array_text(arena, &array), rows[i].array);
         ts_arena_free(arena);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numpys_files),
-        cmocka_unit_test(numpys_files_that_are_refused),
-        cmocka_unit_test(elements_of_any_size_in_fortran_order),
-        cmocka_unit_test(header_rows),
-        cmocka_unit_test(error_shows_the_header),
-        cmocka_unit_test(prefix_rows),
-        cmocka_unit_test(expected_types),
-        cmocka_unit_test(expected_dims),
-        cmocka_unit_test(many_dims),
-        cmocka_unit_test(saved_files_are_numpys),
-        cmocka_unit_test(every_type_comes_back),
-        cmocka_unit_test(elements_of_eight_bytes_convert),
-        cmocka_unit_test(the_digits),
-    };
-    return cmocka_run_group_tests_name("host/npy", tests, NULL, NULL);
 }

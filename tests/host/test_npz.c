@@ -40,7 +40,7 @@ static const struct {
     {NUMPYS "none.npz", "cannot open '" NUMPYS "none.npz': No such file or directory", 0},
 };
 
-static void numpys_files(void **state) {
+TEST(numpys_files) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -52,7 +52,7 @@ static void numpys_files(void **state) {
     }
 }
 
-static void where_the_name_begins(void **state) {
+TEST(where_the_name_begins) {
     static const struct {
         const char *path;
         ts_host_format format;
@@ -91,7 +91,7 @@ static const char *load_bytes(ts_arena *arena, const char *bytes, size_t length)
     return ts_text_format(arena, "%s", file ? file : err.message);
 }
 
-static void damaged_files_give_no_other_values(void **state) {
+TEST(damaged_files_give_no_other_values) {
     static const char *const files[] = {NUMPYS "two.npz", NUMPYS "two_compressed.npz"};
     for (int f = 0; f < 2; f++) {
         ts_arena *arena = ts_arena_new();
@@ -146,7 +146,7 @@ static const struct {
     {59 + 151, "\x01", 1, BROKEN "an entry's checksum is another"},
 };
 
-static void each_damage_has_a_name(void **state) {
+TEST(each_damage_has_a_name) {
     for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
         ts_arena *arena = ts_arena_new();
         char *bytes;
@@ -162,7 +162,7 @@ static void each_damage_has_a_name(void **state) {
 }
 
 /* An archive may be followed by a comment, and two entries may have one name: then no one is meant. */
-static void comments_and_twins(void **state) {
+TEST(comments_and_twins) {
     ts_arena *arena = ts_arena_new();
     char *bytes;
     size_t length;
@@ -183,7 +183,7 @@ static void add_to(char *bytes, size_t at, unsigned more) {
 }
 
 /* Of what lies beside an entry, fields of others may come before that of long sizes; one that is cut is none. */
-static void fields_of_others_are_passed_over(void **state) {
+TEST(fields_of_others_are_passed_over) {
     enum {
         LOCAL = 30 + 5 + 20,
         NPY = 128 + 24,
@@ -214,7 +214,7 @@ static void fields_of_others_are_passed_over(void **state) {
     ts_arena_free(arena);
 }
 
-static void every_type_comes_back(void **state) {
+TEST(every_type_comes_back) {
     char path[TEMPORARY_PATH];
     check_every_type(temporary_path(path, "every.npz:a/b"), in_folder("every.npz"));
 }
@@ -232,7 +232,7 @@ int inflateInit2_(z_stream *stream, int bits, const char *version, int bytes) {
 }
 
 /* So that being out of memory is never taken for a damaged file. */
-static void zlib_has_memory_of_the_arena(void **state) {
+TEST(zlib_has_memory_of_the_arena) {
     ts_arena *arena = ts_arena_new();
     ts_host_array array;
     begun = with_arena = 0;
@@ -241,7 +241,7 @@ static void zlib_has_memory_of_the_arena(void **state) {
     ts_arena_free(arena);
 }
 
-static void names_that_no_archive_has(void **state) {
+TEST(names_that_no_archive_has) {
     enum { LONGEST = 65535 - 4 }; /* with ".npy" in 16 bits */
     static char longer[LONGEST + 2];
     memset(longer, 'n', LONGEST + 1);
@@ -266,19 +266,4 @@ static void names_that_no_archive_has(void **state) {
         assert_int_equal(remove(file) == 0, !names[i].error);
         ts_arena_free(arena);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numpys_files),
-        cmocka_unit_test(where_the_name_begins),
-        cmocka_unit_test(damaged_files_give_no_other_values),
-        cmocka_unit_test(each_damage_has_a_name),
-        cmocka_unit_test(comments_and_twins),
-        cmocka_unit_test(fields_of_others_are_passed_over),
-        cmocka_unit_test(every_type_comes_back),
-        cmocka_unit_test(zlib_has_memory_of_the_arena),
-        cmocka_unit_test(names_that_no_archive_has),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -197,7 +197,7 @@ static const struct {
     {"cast(odd, pred)", "[5] 1 1 1 1 0"},
 };
 
-static void value_rows(void **state) {
+TEST(value_rows) {
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -491,7 +491,7 @@ static void compare_element(size_t n, size_t at, const ts_reference_value *const
                      found[how]->values[at], wanted);
 }
 
-static void blocks_equal_the_definition(void **state) {
+TEST(blocks_equal_the_definition) {
     large_arrays large[WAYS];
     fill_data(big_data, sizeof big_data / sizeof *big_data);
     fill_data(left_data, sizeof left_data / sizeof *left_data);
@@ -576,7 +576,7 @@ static const struct {
      "a number of more than 63 characters"},
 };
 
-static void refusal_rows(void **state) {
+TEST(refusal_rows) {
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -592,7 +592,7 @@ static void refusal_rows(void **state) {
     }
 }
 
-static void deep_nesting_is_refused(void **state) {
+TEST(deep_nesting_is_refused) {
     static const char *const units[] = {"(", "-", "2**", "exp(", "x[", "1+("};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         ts_arena *arena = ts_arena_new();
@@ -607,7 +607,7 @@ static void deep_nesting_is_refused(void **state) {
 }
 
 /* Of a line of a program: neither what is before it is read nor what follows, such as the comment of another line. */
-static void a_part_of_a_text(void **state) {
+TEST(a_part_of_a_text) {
     static const char text[] = ".check y ~= 1 + 1\n) ; 2";
     const size_t begin = strlen(".check y ~= "), end = strlen(".check y ~= 1 + 1");
     const ts_source source = {"test", text, sizeof text - 1};
@@ -622,7 +622,7 @@ static void a_part_of_a_text(void **state) {
 }
 
 /* So many terms without parentheses: their value, one that is unknown, and is a name used? */
-static void long_chains(void **state) {
+TEST(long_chains) {
     enum { TERMS = 50000 };
     static const struct {
         const char *first, *link, *value, *uses;
@@ -653,7 +653,7 @@ static void long_chains(void **state) {
 }
 
 /* Names in keywords count as those in operands. */
-static void names_in_keywords_are_used(void **state) {
+TEST(names_in_keywords_are_used) {
     static const char *const rows[] = {"sum(x, axis=z)", "1 + sum(x, axis=0, keepdims=z)"};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ts_arena *arena = ts_arena_new();
@@ -668,7 +668,7 @@ static void names_in_keywords_are_used(void **state) {
 
 /* The first that is unknown is the one that is told of, at either end of a chain. Column 0: all are known, and types are
  * no names. */
-static void unknown_names_in_chains(void **state) {
+TEST(unknown_names_in_chains) {
     static const struct {
         const char *text;
         int column;
@@ -724,7 +724,7 @@ static const struct {
     {TS_DTYPE_S32, 0, (double)NAN, (double)INFINITY},
 };
 
-static void distance_rows(void **state) {
+TEST(distance_rows) {
     for (size_t i = 0; i < sizeof distances / sizeof *distances; i++) {
         ts_reference_type type = ts_reference_describe(distances[i].dtype);
         double got = ts_reference_distance(&type, distances[i].actual, distances[i].expected);
@@ -734,7 +734,7 @@ static void distance_rows(void **state) {
 
 /* cast() shares nothing with the conversions of the simulator: each checks the other, for every bf16 and f16
  * as the source and every type of at most 16 bits as the result. */
-static void cast_equals_conversion(void **state) {
+TEST(cast_equals_conversion) {
     for (int to = 0; to < TS_DTYPE_COUNT; to++) {
         const ts_dtype_info *type = ts_dtype_get((ts_dtype)to);
         if (!ts_dtype_has_value((ts_dtype)to) || type->value_bits > 32) continue;
@@ -809,7 +809,7 @@ static const struct {
     {"x ~= where(x > 4, inf, x) rel=9", 2, 4, (double)INFINITY},
 };
 
-static void check_rows(void **state) {
+TEST(check_rows) {
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -852,7 +852,7 @@ static const struct {
     {"z ~= x", 1, "unknown name 'z'"},
 };
 
-static void bad_check_rows(void **state) {
+TEST(bad_check_rows) {
     for (size_t i = 0; i < sizeof bad_checks / sizeof *bad_checks; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -868,7 +868,7 @@ static void bad_check_rows(void **state) {
     }
 }
 
-static void result_names_the_worst_element(void **state) {
+TEST(result_names_the_worst_element) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     const char *text = "header\n  odd ~= odd + 1 abs=1";
@@ -888,7 +888,7 @@ static void result_names_the_worst_element(void **state) {
     ts_arena_free(arena);
 }
 
-static void result_has_the_first_mismatches(void **state) {
+TEST(result_has_the_first_mismatches) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     const char *text = "x ~= where(x == 2, x, x + 1 / x) err=0";
@@ -912,7 +912,7 @@ static void result_has_the_first_mismatches(void **state) {
     ts_arena_free(arena);
 }
 
-static void bounds_use_tensors(void **state) {
+TEST(bounds_use_tensors) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     const char *text = "x ~= x + odd err=abs(y) * expected";
@@ -926,7 +926,7 @@ static void bounds_use_tensors(void **state) {
 }
 
 /* min(expected) reads blocks other than the one that is compared; so may a side of where. */
-static void bounds_read_what_is_expected(void **state) {
+TEST(bounds_read_what_is_expected) {
     enum { COUNT = 5000 };
     static float data[COUNT];
     for (int i = 0; i < COUNT; i++) data[i] = (float)(COUNT - i);
@@ -954,7 +954,7 @@ static void bounds_read_what_is_expected(void **state) {
     }
 }
 
-static void error_has_the_line_and_a_caret(void **state) {
+TEST(error_has_the_line_and_a_caret) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     const char *text = ".check y ~= x + sofmax(x)  ulp=1 ; rows\n";
@@ -969,7 +969,7 @@ static void error_has_the_line_and_a_caret(void **state) {
     ts_arena_free(arena);
 }
 
-static void functions_are_listed(void **state) {
+TEST(functions_are_listed) {
     ts_reference_usage row;
     assert_true(ts_reference_function(0, &row));
     assert_string_equal(row.usage, "abs(x)");
@@ -981,28 +981,4 @@ static void functions_are_listed(void **state) {
         count++;
     }
     assert_int_equal(count, 41);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(value_rows),
-        cmocka_unit_test(blocks_equal_the_definition),
-        cmocka_unit_test(refusal_rows),
-        cmocka_unit_test(deep_nesting_is_refused),
-        cmocka_unit_test(a_part_of_a_text),
-        cmocka_unit_test(long_chains),
-        cmocka_unit_test(names_in_keywords_are_used),
-        cmocka_unit_test(unknown_names_in_chains),
-        cmocka_unit_test(distance_rows),
-        cmocka_unit_test(cast_equals_conversion),
-        cmocka_unit_test(check_rows),
-        cmocka_unit_test(bad_check_rows),
-        cmocka_unit_test(result_names_the_worst_element),
-        cmocka_unit_test(result_has_the_first_mismatches),
-        cmocka_unit_test(bounds_use_tensors),
-        cmocka_unit_test(bounds_read_what_is_expected),
-        cmocka_unit_test(error_has_the_line_and_a_caret),
-        cmocka_unit_test(functions_are_listed),
-    };
-    return cmocka_run_group_tests_name("host/reference", tests, NULL, NULL);
 }

@@ -67,7 +67,7 @@ static const struct {
     {"{\"s\":{\"dtype\":\"BOOL\",\"shape\":[],\"data_offsets\":[0,1]}}", 1, "s: pred[] at 0"},
 };
 
-static void good_headers(void **state) {
+TEST(good_headers) {
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -173,7 +173,7 @@ static const struct {
     {"{" A "}", 9, 0, "m: the last 1 bytes belong to no tensor"},
 };
 
-static void bad_headers(void **state) {
+TEST(bad_headers) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -186,7 +186,7 @@ static void bad_headers(void **state) {
     }
 }
 
-static void a_zero_is_no_space(void **state) {
+TEST(a_zero_is_no_space) {
     static const char text[] = "{" A "}\0";
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
@@ -197,7 +197,7 @@ static void a_zero_is_no_space(void **state) {
     ts_arena_free(arena);
 }
 
-static void deep_json_is_refused(void **state) {
+TEST(deep_json_is_refused) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_safetensors_index index;
@@ -210,7 +210,7 @@ static void deep_json_is_refused(void **state) {
     ts_arena_free(arena);
 }
 
-static void one_tensor_by_name(void **state) {
+TEST(one_tensor_by_name) {
     static const struct {
         const char *name, *message; /* %s: the path */
     } rows[] = {
@@ -249,7 +249,7 @@ static void one_tensor_by_name(void **state) {
     }
 }
 
-static void damaged_files(void **state) {
+TEST(damaged_files) {
     static const struct {
         const char *bytes;
         size_t length;
@@ -275,7 +275,7 @@ static void damaged_files(void **state) {
     }
 }
 
-static void there_and_back(void **state) {
+TEST(there_and_back) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     char *bytes;
@@ -315,7 +315,7 @@ static void there_and_back(void **state) {
     ts_arena_free(arena);
 }
 
-static void uint16_is_bf16_where_that_is_expected(void **state) {
+TEST(uint16_is_bf16_where_that_is_expected) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_host_array array;
@@ -338,7 +338,7 @@ static void uint16_is_bf16_where_that_is_expected(void **state) {
 }
 
 /* Elements of less than a byte are refused when they are asked for; their file's others are read. */
-static void packed_elements(void **state) {
+TEST(packed_elements) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_host_array array;
@@ -362,7 +362,7 @@ static void packed_elements(void **state) {
     ts_arena_free(arena);
 }
 
-static void raw_files(void **state) {
+TEST(raw_files) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_host_array array = {TS_DTYPE_F32, 1, {2}, (uint8_t *)"12345678", 8}, back;
@@ -391,7 +391,7 @@ static void raw_files(void **state) {
     ts_arena_free(arena);
 }
 
-static void names_without_a_format(void **state) {
+TEST(names_without_a_format) {
     static const char *const names[] = {"x.dat", "npy", "", "x.npy.gz", "-"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         ts_arena *arena = ts_arena_new();
@@ -415,16 +415,4 @@ static void names_without_a_format(void **state) {
     assert_false(ts_host_load(&err, arena, "m.npz:", NULL, &array));
     assert_string_equal(err.message, "m.npz:: an array's name is missing behind ':'");
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_headers),           cmocka_unit_test(bad_headers),
-        cmocka_unit_test(a_zero_is_no_space),     cmocka_unit_test(deep_json_is_refused),
-        cmocka_unit_test(one_tensor_by_name),     cmocka_unit_test(damaged_files),
-        cmocka_unit_test(there_and_back),         cmocka_unit_test(uint16_is_bf16_where_that_is_expected),
-        cmocka_unit_test(packed_elements),        cmocka_unit_test(raw_files),
-        cmocka_unit_test(names_without_a_format),
-    };
-    return cmocka_run_group_tests_name("host/safetensors", tests, NULL, NULL);
 }

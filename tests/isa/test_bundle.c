@@ -47,7 +47,7 @@ static const struct {
 };
 
 /* Instruction n stands at column n + 1. */
-static void bundles_can_issue(void **state) {
+TEST(bundles_can_issue) {
     static const ts_source source = {"a.tsim", "0123456789", 10};
     for (size_t i = 0; i < sizeof bundles / sizeof *bundles; i++) {
         ts_arena *arena = ts_arena_new();
@@ -68,7 +68,7 @@ static void bundles_can_issue(void **state) {
     }
 }
 
-static void some_machines_have_bf16(void **state) {
+TEST(some_machines_have_bf16) {
     ts_arena *arena = ts_arena_new();
     ts_code code = {0};
     ts_isa_limits with = limits;
@@ -92,7 +92,7 @@ static void words_of_rows(int64_t stride, int mask, int64_t *low, int64_t *high)
     }
 }
 
-static void accesses_reach_their_rows(void **state) {
+TEST(accesses_reach_their_rows) {
     int64_t low, high, want_low, want_high;
     for (int64_t stride = -3; stride <= 3; stride++) {
         for (int mask = 1; mask < 256; mask++) {
@@ -144,7 +144,7 @@ static const ts_address *address_of(ts_arena *arena, const char *text) {
     return code.bundles[0].instructions[0].operands[1].as.address;
 }
 
-static void accesses_may_meet(void **state) {
+TEST(accesses_may_meet) {
     ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         const ts_address *a = address_of(arena, pairs[i].a), *b = address_of(arena, pairs[i].b);
@@ -155,14 +155,4 @@ static void accesses_may_meet(void **state) {
         if (!as_said) fail_msg("%s and %s", pairs[i].a, pairs[i].b);
     }
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bundles_can_issue),
-        cmocka_unit_test(some_machines_have_bf16),
-        cmocka_unit_test(accesses_reach_their_rows),
-        cmocka_unit_test(accesses_may_meet),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 #include "isa/isa.h"
 #include "tests/support/cmocka.h"
 
-static void every_row_is_well_formed(void **state) {
+TEST(every_row_is_well_formed) {
     for (int op = 0; op < TS_OP_COUNT; op++) {
         const ts_opcode_info *info = ts_opcode_get((ts_opcode)op);
         int least, most;
@@ -24,7 +24,7 @@ static void every_row_is_well_formed(void **state) {
     }
 }
 
-static void arity_counts_what_is_optional(void **state) {
+TEST(arity_counts_what_is_optional) {
     int least, most;
     ts_opcode_arity(ts_opcode_get(TS_OP_wait), &least, &most);
     assert_int_equal(least, 1);
@@ -32,13 +32,13 @@ static void arity_counts_what_is_optional(void **state) {
     assert_string_equal(ts_opcode_operand(ts_opcode_get(TS_OP_wait), 1)->text, "sreg or integer");
 }
 
-static void numbers_of_bf16_fill_both_halves(void **state) {
+TEST(numbers_of_bf16_fill_both_halves) {
     assert_true(ts_opcode_operand(ts_opcode_get(TS_OP_vadd_bf16), 2)->packed);
     assert_false(ts_opcode_operand(ts_opcode_get(TS_OP_vadd_bf16), 1)->packed);
     assert_false(ts_opcode_operand(ts_opcode_get(TS_OP_vadd_f32), 2)->packed);
 }
 
-static void write_masks_go_with_vector_results(void **state) {
+TEST(write_masks_go_with_vector_results) {
     assert_true(ts_opcode_get(TS_OP_vadd_f32)->masks);
     assert_true(ts_opcode_get(TS_OP_vld)->masks);
     assert_true(ts_opcode_get(TS_OP_vst)->masks);
@@ -47,7 +47,7 @@ static void write_masks_go_with_vector_results(void **state) {
     assert_false(ts_opcode_get(TS_OP_v2s)->masks);
 }
 
-static void the_nearest_mnemonic_is_offered(void **state) {
+TEST(the_nearest_mnemonic_is_offered) {
     ts_opcode opcode;
     assert_false(ts_opcode_find("vadd.f3", 7, &opcode));
     assert_false(ts_opcode_find("vadd", 4, &opcode));
@@ -55,7 +55,7 @@ static void the_nearest_mnemonic_is_offered(void **state) {
     assert_null(ts_opcode_nearest("q"));
 }
 
-static void pushes_have_operations_for_each_column(void **state) {
+TEST(pushes_have_operations_for_each_column) {
     assert_int_equal(ts_opcode_flops(TS_OP_vadd_f32, 128), 1024);
     assert_int_equal(ts_opcode_flops(TS_OP_mxu_latch_bf16, 128), 0);
     assert_int_equal(ts_opcode_flops(TS_OP_mxu_push_f32, 128), 2 * 8 * 128 * 128);
@@ -73,7 +73,7 @@ static bool reads(const ts_register_use *use, ts_operand_kind kind, int reg) {
     return found == 1;
 }
 
-static void registers_of_operands_masks_and_addresses(void **state) {
+TEST(registers_of_operands_masks_and_addresses) {
     const ts_address address = {
         .tensor = -1, .term_count = 2, .terms = {{.sreg = 3}, {.sreg = 3}}, .sublane_mask = 1};
     const ts_instruction load = {.opcode = TS_OP_vld,
@@ -91,7 +91,7 @@ static void registers_of_operands_masks_and_addresses(void **state) {
 }
 
 /* Those of the other device count where there is one. */
-static void registers_of_a_transfer(void **state) {
+TEST(registers_of_a_transfer) {
     const ts_affine begin[] = {{.term_count = 1, .terms = {{1, 8}}},
                                {.term_count = 2, .terms = {{2, 1}, {1, 1}}},
                                {.term_count = 1, .terms = {{3, 1}}}};
@@ -115,7 +115,7 @@ static void registers_of_a_transfer(void **state) {
 }
 
 /* What keeps a part of its destination reads it. */
-static void results_that_keep_a_part(void **state) {
+TEST(results_that_keep_a_part) {
     static const struct {
         ts_opcode opcode;
         int mask;
@@ -139,19 +139,4 @@ static void results_that_keep_a_part(void **state) {
         assert_int_equal(reads(&use, TS_OPERAND_VREG, 5), !load || rows[i].merges);
         assert_int_equal(reads(&use, TS_OPERAND_VMASK, 0), rows[i].mask == 0);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_row_is_well_formed),
-        cmocka_unit_test(arity_counts_what_is_optional),
-        cmocka_unit_test(numbers_of_bf16_fill_both_halves),
-        cmocka_unit_test(write_masks_go_with_vector_results),
-        cmocka_unit_test(the_nearest_mnemonic_is_offered),
-        cmocka_unit_test(pushes_have_operations_for_each_column),
-        cmocka_unit_test(registers_of_operands_masks_and_addresses),
-        cmocka_unit_test(registers_of_a_transfer),
-        cmocka_unit_test(results_that_keep_a_part),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

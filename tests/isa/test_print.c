@@ -6,7 +6,7 @@
 #include "isa/print.h"
 #include "tests/support/cmocka.h"
 
-static void operands_are_written_with_the_letters_of_the_meaning(void **state) {
+TEST(operands_are_written_with_the_letters_of_the_meaning) {
     static const struct {
         ts_opcode opcode;
         const char *text;
@@ -23,7 +23,7 @@ static void operands_are_written_with_the_letters_of_the_meaning(void **state) {
     ts_arena_free(arena);
 }
 
-static void every_row_is_printed(void **state) {
+TEST(every_row_is_printed) {
     ts_arena *arena = ts_arena_new();
     for (int markdown = 0; markdown < 2; markdown++) {
         ts_text out = ts_text_begin(arena);
@@ -36,7 +36,7 @@ static void every_row_is_printed(void **state) {
     ts_arena_free(arena);
 }
 
-static void a_row_in_full(void **state) {
+TEST(a_row_in_full) {
     ts_arena *arena = ts_arena_new();
     ts_text out = ts_text_begin(arena);
     ts_isa_print_markdown(&out);
@@ -47,7 +47,7 @@ static void a_row_in_full(void **state) {
 }
 
 /* The meaning of an instruction stands below it, 6 columns in, in lines of at most 98 columns, each as long as it can be. */
-static void meanings_fill_their_lines(void **state) {
+TEST(meanings_fill_their_lines) {
     ts_arena *arena = ts_arena_new();
     ts_text out = ts_text_begin(arena);
     ts_isa_print(&out);
@@ -72,7 +72,7 @@ static void meanings_fill_their_lines(void **state) {
     ts_arena_free(arena);
 }
 
-static void the_document_is_up_to_date(void **state) {
+TEST(the_document_is_up_to_date) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {.kind = TS_ERROR_NONE};
     ts_text out;
@@ -83,15 +83,4 @@ static void the_document_is_up_to_date(void **state) {
     assert_true(ts_file_read(&err, arena, "docs/isa.md", 1 << 20, &bytes, &length));
     if (strcmp(bytes, out.bytes) != 0) fail_msg("stale: run tilesim show isa --markdown > docs/isa.md");
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operands_are_written_with_the_letters_of_the_meaning),
-        cmocka_unit_test(every_row_is_printed),
-        cmocka_unit_test(a_row_in_full),
-        cmocka_unit_test(meanings_fill_their_lines),
-        cmocka_unit_test(the_document_is_up_to_date),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

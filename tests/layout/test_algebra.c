@@ -54,7 +54,7 @@ static void check_rows(const row *rows, size_t count) {
 }
 #define CHECK_ROWS(rows) check_rows(rows, sizeof(rows) / sizeof(rows)[0])
 
-static void test_examples(void **state) {
+TEST(test_examples) {
     ts_algebra_row function;
     int count = 0;
     for (; ts_algebra_function(count, &function); count++) {
@@ -77,7 +77,7 @@ static void test_examples(void **state) {
     assert_int_equal(count, 85);
 }
 
-static void test_values(void **state) {
+TEST(test_values) {
     static const row rows[] = {
         {"8", "8"},
         {" ( 4 ,(-2, 3) ) ", "(4,(-2,3))"},
@@ -118,7 +118,7 @@ static void test_values(void **state) {
     CHECK_ROWS(rows);
 }
 
-static void test_calls(void **state) {
+TEST(test_calls) {
     static const row rows[] = {
         {"composition( (6,2):(8,2) ,(4,3):(3,1) )", "((2,2),3):((24,2),8)"},
         {"coalesce(composition(complement(4:1, 24), 3:2))", "3:8"},
@@ -179,7 +179,7 @@ static void test_calls(void **state) {
 }
 
 /* By the table of TVM's axis_registry.cc: what a step of an axis is and what all of it is; and of how many threads each is. */
-static void test_threads(void **state) {
+TEST(test_threads) {
     static const row rows[] = {
         {"get_scope(S[4:1@laneid])", "thread..warp"},
         {"get_scope(S[4:1@wid_in_wg])", "warp..warpgroup"},
@@ -210,7 +210,7 @@ static void test_threads(void **state) {
     CHECK_ROWS(rows);
 }
 
-static void test_index_maps(void **state) {
+TEST(test_index_maps) {
     static const row rows[] = {
         {"map_indices(f32[4,5]{0,1}, (1,2))", "(2,1)"},
         {"map_ranges(lambda i, j: [j - i, i + 5], (4,8))", "((-3,11),(5,4))"},
@@ -290,7 +290,7 @@ static void test_index_maps(void **state) {
     CHECK_ROWS(rows);
 }
 
-static void test_errors(void **state) {
+TEST(test_errors) {
     static const row rows[] = {
         {"",
          "expression:1:1: error: found the end, expected a function call, a layout, a tuple or an integer"},
@@ -385,7 +385,7 @@ static void test_errors(void **state) {
     CHECK_ROWS(rows);
 }
 
-static void test_nesting(void **state) {
+TEST(test_nesting) {
     ts_arena *arena = ts_arena_new();
     ts_value value;
     ts_text text, out;
@@ -402,7 +402,7 @@ static void test_nesting(void **state) {
 }
 
 /* What pictures and questions are of. */
-static void test_arrays(void **state) {
+TEST(test_arrays) {
     static const row rows[] = {
         {"(4,8)", "f32[4,8] (4,8):(1,4)"},
         {"((2,2),8):((1,16),2)", "f32[4,8] ((2,2),8):((1,16),2)"},
@@ -427,13 +427,4 @@ static void test_arrays(void **state) {
         assert_string_equal(shape != NULL ? text.bytes : err.message, rows[i].result);
         ts_arena_free(arena);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_examples), cmocka_unit_test(test_values),     cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_threads),  cmocka_unit_test(test_index_maps), cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_nesting),  cmocka_unit_test(test_arrays),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

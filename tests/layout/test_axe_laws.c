@@ -542,14 +542,3 @@ LAW(permute, 0)
 LAW(pack, 8)
 LAW(injective, 20)
 LAW(swizzle, 0)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),        cmocka_unit_test(test_points),  cmocka_unit_test(test_canonical),
-        cmocka_unit_test(test_common_form), cmocka_unit_test(test_spans),   cmocka_unit_test(test_group),
-        cmocka_unit_test(test_group_many),  cmocka_unit_test(test_slice),   cmocka_unit_test(test_tile),
-        cmocka_unit_test(test_direct_sum),  cmocka_unit_test(test_permute), cmocka_unit_test(test_pack),
-        cmocka_unit_test(test_injective),   cmocka_unit_test(test_swizzle),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

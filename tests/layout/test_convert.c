@@ -155,7 +155,7 @@ static void check_double(ts_dtype dtype, uint64_t bits, double value) {
 }
 
 /* Release has all codes, ASan one in seven: each goes the same way through memory. */
-static void every_small_float_to_every_type(void **state) {
+TEST(every_small_float_to_every_type) {
     for (int i = 0; i < FLOATS; i++) {
         for (int code = 0; code < 1 << width(&floats[i]); code += stride(1, 7)) {
             double value = value_of(&floats[i], code);
@@ -167,7 +167,7 @@ static void every_small_float_to_every_type(void **state) {
     }
 }
 
-static void every_small_integer_to_every_type(void **state) {
+TEST(every_small_integer_to_every_type) {
     for (int i = 0; i < INTEGERS; i++) {
         int bits = integers[i].bits;
         for (int64_t code = 0; bits <= 16 && code < 1 << bits; code += stride(1, 7)) {
@@ -179,7 +179,7 @@ static void every_small_integer_to_every_type(void **state) {
 }
 
 /* Halfway between all neighbours, and the doubles beside that: rounding twice would show. */
-static void doubles_between_neighbours(void **state) {
+TEST(doubles_between_neighbours) {
     for (int i = 0; i < FLOATS; i++) {
         for (int code = 0; code < finite_codes(&floats[i]); code += stride(1, 7)) {
             double middle = (plain(&floats[i], code) + plain(&floats[i], code + 1)) / 2;
@@ -205,7 +205,7 @@ static uint64_t random_bits(void) {
 }
 
 /* The host's own conversions are the oracle for the wide types. */
-static void wide_types_as_the_host(void **state) {
+TEST(wide_types_as_the_host) {
     for (int i = 0, most = rounds(1000000, 100000); i < most; i++) {
         uint64_t bits = random_bits() >> (random_bits() % 64), exponent = 1023 - 200 + random_bits() % 400;
         double value;
@@ -257,7 +257,7 @@ static const struct {
     {TS_DTYPE_F32, 0xffa00000, TS_DTYPE_F32, 0xffa00000}, /* the same type: the bits */
 };
 
-static void stated_results(void **state) {
+TEST(stated_results) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (ts_element_convert(rows[i].from, rows[i].bits, rows[i].to) != rows[i].result)
             fail_msg("row %zu: 0x%llx", i,
@@ -275,7 +275,7 @@ static uint64_t wide_bits(size_t i) {
 }
 
 /* Arrays, at odd addresses: bulk loops and the general one equal the definition. */
-static void arrays_equal_elements(void **state) {
+TEST(arrays_equal_elements) {
     enum { COUNT = 1 << 16 };
     static const ts_dtype pairs[][2] = {
         {TS_DTYPE_BF16, TS_DTYPE_F32}, {TS_DTYPE_F32, TS_DTYPE_BF16}, {TS_DTYPE_U16, TS_DTYPE_F64},
@@ -303,7 +303,7 @@ static void arrays_equal_elements(void **state) {
     free(out);
 }
 
-static void what_does_not_convert(void **state) {
+TEST(what_does_not_convert) {
     uint8_t bytes[16] = {1, 2, 3}, out[16] = {0};
     assert_false(ts_convert_elements(TS_DTYPE_C64, bytes, TS_DTYPE_F32, out, 1));
     assert_false(ts_convert_elements(TS_DTYPE_F32, bytes, TS_DTYPE_C64, out, 1));
@@ -311,17 +311,4 @@ static void what_does_not_convert(void **state) {
     assert_true(ts_convert_elements(TS_DTYPE_C128, bytes, TS_DTYPE_C128, out, 1));
     assert_memory_equal(bytes, out, sizeof out);
     assert_true(ts_convert_elements(TS_DTYPE_F32, NULL, TS_DTYPE_F32, NULL, 0));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_small_float_to_every_type),
-        cmocka_unit_test(every_small_integer_to_every_type),
-        cmocka_unit_test(doubles_between_neighbours),
-        cmocka_unit_test(wide_types_as_the_host),
-        cmocka_unit_test(stated_results),
-        cmocka_unit_test(arrays_equal_elements),
-        cmocka_unit_test(what_does_not_convert),
-    };
-    return cmocka_run_group_tests_name("layout/convert", tests, NULL, NULL);
 }

@@ -56,7 +56,7 @@ static void check_vector(ts_arena *arena, char *line) {
                  column[4]);
 }
 
-static void test_vectors(void **state) {
+TEST(test_vectors) {
     ts_error err = {0};
     ts_arena *arena = ts_arena_new();
     char *text;
@@ -74,7 +74,7 @@ static void test_vectors(void **state) {
     ts_arena_free(arena);
 }
 
-static void test_results(void **state) {
+TEST(test_results) {
     static const row rows[] = {
         {"size", "(_4,( 16 , 32 ))", "", "2048"},
         {"flatten", "((2,), 3 , ):((8,),1,)", "", "(2,3):(8,1)"},
@@ -132,7 +132,7 @@ static void test_results(void **state) {
     check_rows(rows, sizeof rows / sizeof rows[0]);
 }
 
-static void test_text_errors(void **state) {
+TEST(test_text_errors) {
     static const row rows[] = {
         {"size", "", "", "expression:1:1: error: size(A) needs A, a CuTe layout"},
         {"size", "()", "",
@@ -179,7 +179,7 @@ static void test_text_errors(void **state) {
     check_rows(rows, sizeof rows / sizeof rows[0]);
 }
 
-static void test_refusals(void **state) {
+TEST(test_refusals) {
     static const row rows[] = {
         {"eval", "(4,2)", "(1,1,1)", "expression:1:1: error: a coordinate of 3 modes where the layout has 2"},
         {"eval", "4", "(1,1)",
@@ -237,7 +237,7 @@ static void test_refusals(void **state) {
     check_rows(rows, sizeof rows / sizeof rows[0]);
 }
 
-static void test_nesting(void **state) {
+TEST(test_nesting) {
     ts_arena *arena = ts_arena_new();
     char deep[200], result[256];
     memset(deep, '(', 64);
@@ -253,12 +253,4 @@ static void test_nesting(void **state) {
     evaluate(arena, "depth", deep, "", result, sizeof result);
     assert_string_equal(result, "expression:1:71: error: nested more than 64 deep");
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vectors),  cmocka_unit_test(test_results), cmocka_unit_test(test_text_errors),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_nesting),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -468,16 +468,3 @@ LAW(tile_to_shape, 2)
 LAW(ordered, 2)
 LAW(by_mode, 2)
 LAW(swizzle, 2)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),          cmocka_unit_test(test_index),
-        cmocka_unit_test(test_coalesce),      cmocka_unit_test(test_complement),
-        cmocka_unit_test(test_right_inverse), cmocka_unit_test(test_left_inverse),
-        cmocka_unit_test(test_composition),   cmocka_unit_test(test_divide),
-        cmocka_unit_test(test_product),       cmocka_unit_test(test_tile_to_shape),
-        cmocka_unit_test(test_ordered),       cmocka_unit_test(test_by_mode),
-        cmocka_unit_test(test_swizzle),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

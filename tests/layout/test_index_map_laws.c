@@ -373,11 +373,3 @@ LAW(injective, 2)
 LAW(common_form, 2)
 LAW(inverse, 4)
 LAW(axe, 8)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),  cmocka_unit_test(test_injective), cmocka_unit_test(test_common_form),
-        cmocka_unit_test(test_inverse), cmocka_unit_test(test_axe),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

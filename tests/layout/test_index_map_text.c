@@ -15,7 +15,7 @@ static ts_source chain(ts_arena *arena, const char *first, const char *link, con
 }
 
 /* Read, printed as it was, evaluated, and with a shape that is known. */
-static void chains(void **state) {
+TEST(chains) {
     static const struct {
         const char *first, *link;
         int64_t value, extent; /* at (1, 2); over 2 x 4; 0: none that begins at 0 */
@@ -49,7 +49,7 @@ static void chains(void **state) {
 }
 
 /* An overflow at the far end is seen, and so is a divisor. */
-static void chains_that_do_not_fit(void **state) {
+TEST(chains_that_do_not_fit) {
     static const struct {
         const char *first, *link, *message;
     } rows[] = {
@@ -69,7 +69,7 @@ static void chains_that_do_not_fit(void **state) {
     }
 }
 
-static void absurd_nesting(void **state) {
+TEST(absurd_nesting) {
     static const struct {
         const char *first, *link, *message;
     } rows[] = {
@@ -94,7 +94,7 @@ static void absurd_nesting(void **state) {
 }
 
 /* As deep as is read, in both ways that use up the room for operands that wait: also values of blocks. */
-static void deepest(void **state) {
+TEST(deepest) {
     static const struct {
         const char *open, *inside, *close;
         int levels;
@@ -132,7 +132,7 @@ static void deepest(void **state) {
 }
 
 /* Blocks of a map that is no sum of digits, with few and with many operands that wait. */
-static void blocks(void **state) {
+TEST(blocks) {
     static const int levels[] = {0, 1, 28, 29, 30, 31, 32, 60, 190};
     for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
         ts_arena *arena = ts_arena_new();
@@ -160,13 +160,4 @@ static void blocks(void **state) {
         }
         ts_arena_free(arena);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chains),         cmocka_unit_test(chains_that_do_not_fit),
-        cmocka_unit_test(absurd_nesting), cmocka_unit_test(deepest),
-        cmocka_unit_test(blocks),
-    };
-    return cmocka_run_group_tests_name("layout/index_map_text", tests, NULL, NULL);
 }

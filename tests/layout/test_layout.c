@@ -7,7 +7,7 @@
 
 enum { RANDOM_LAYOUTS = 4000, SANITIZED_LAYOUTS = 400 };
 
-static void backward_is_the_inverse_and_padding_has_none(void **state) {
+TEST(backward_is_the_inverse_and_padding_has_none) {
     ts_arena *arena = ts_arena_new();
     uint64_t seed = 7;
     for (int n = 0, most = rounds(RANDOM_LAYOUTS, SANITIZED_LAYOUTS) / 4; n < most; n++) {
@@ -33,7 +33,7 @@ static void backward_is_the_inverse_and_padding_has_none(void **state) {
     ts_arena_free(arena);
 }
 
-static void bulk_equals_single(void **state) {
+TEST(bulk_equals_single) {
     ts_arena *arena = ts_arena_new();
     uint64_t seed = 11;
     for (int n = 0, most = rounds(RANDOM_LAYOUTS, SANITIZED_LAYOUTS); n < most; n++) {
@@ -56,7 +56,7 @@ static void bulk_equals_single(void **state) {
 }
 
 /* Splits by no power of two of indices, or by factors, that do not fit in 32 bits. */
-static void bulk_of_large_indices(void **state) {
+TEST(bulk_of_large_indices) {
     static const struct {
         int64_t factor, first;
     } rows[] = {
@@ -88,7 +88,7 @@ static void bulk_of_large_indices(void **state) {
 }
 
 /* The normal form, evaluated by hand, is the same map. */
-static void normal_form_is_the_same_map(void **state) {
+TEST(normal_form_is_the_same_map) {
     ts_arena *arena = ts_arena_new();
     uint64_t seed = 13;
     int normal = 0, most = rounds(RANDOM_LAYOUTS, SANITIZED_LAYOUTS);
@@ -132,7 +132,7 @@ static bool differ_by_enumeration(const ts_layout *a, const ts_layout *b) {
     return false;
 }
 
-static void equality_agrees_with_enumeration(void **state) {
+TEST(equality_agrees_with_enumeration) {
     ts_arena *arena = ts_arena_new();
     uint64_t seed = 17;
     int equal_pairs = 0, most = rounds(RANDOM_LAYOUTS, SANITIZED_LAYOUTS);
@@ -177,7 +177,7 @@ static const ts_layout *halved(ts_arena *arena, int64_t rows, int64_t jump, int6
 }
 
 /* Each dim gets as many indices as the other. */
-static void differences_are_looked_for_up_to_the_limit(void **state) {
+TEST(differences_are_looked_for_up_to_the_limit) {
     static const struct {
         int64_t rows, jump, copies, limit;
         const char *found;
@@ -203,7 +203,7 @@ static void differences_are_looked_for_up_to_the_limit(void **state) {
     }
 }
 
-static void overlap_is_found_with_two_indices(void **state) {
+TEST(overlap_is_found_with_two_indices) {
     const struct {
         int64_t row_stride, stride;
         bool injective;
@@ -226,7 +226,7 @@ static void overlap_is_found_with_two_indices(void **state) {
     ts_arena_free(arena);
 }
 
-static void sizes_that_do_not_fit_are_refused(void **state) {
+TEST(sizes_that_do_not_fit_are_refused) {
     ts_arena *arena = ts_arena_new();
     const struct {
         int64_t dims[2], tile;
@@ -246,18 +246,4 @@ static void sizes_that_do_not_fit_are_refused(void **state) {
         assert_string_equal(err.message, rows[i].message);
     }
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(backward_is_the_inverse_and_padding_has_none),
-        cmocka_unit_test(bulk_equals_single),
-        cmocka_unit_test(bulk_of_large_indices),
-        cmocka_unit_test(normal_form_is_the_same_map),
-        cmocka_unit_test(equality_agrees_with_enumeration),
-        cmocka_unit_test(differences_are_looked_for_up_to_the_limit),
-        cmocka_unit_test(overlap_is_found_with_two_indices),
-        cmocka_unit_test(sizes_that_do_not_fit_are_refused),
-    };
-    return cmocka_run_group_tests_name("layout/layout", tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 
 enum { SUBLANES = 8, LANES = 128, MOST = 64 };
 
-static void test_canonical(void **state) {
+TEST(test_canonical) {
     static const struct {
         const char *text, *canonical;
         int64_t bytes;
@@ -54,7 +54,7 @@ static void test_canonical(void **state) {
     }
 }
 
-static void test_errors(void **state) {
+TEST(test_errors) {
     static const struct {
         const char *text, *message;
         int column;
@@ -114,7 +114,7 @@ static void test_errors(void **state) {
     }
 }
 
-static void test_replicated_dims(void **state) {
+TEST(test_replicated_dims) {
     static const struct {
         int64_t offsets[2];
         ts_vpad_implicit implicit;
@@ -135,7 +135,7 @@ static void test_replicated_dims(void **state) {
     }
 }
 
-static void test_sizes_are_checked(void **state) {
+TEST(test_sizes_are_checked) {
     const ts_vpad vpad = {.bits = 32, .offsets = {0, 9}, .tile = {8, 128}, .implicit = TS_VPAD_SECOND};
     const int64_t dims[] = {INT64_MAX};
     ts_error err = {0};
@@ -246,7 +246,7 @@ static const char *text_of(ts_arena *arena, const value *v) {
     return out.bytes;
 }
 
-static void test_places_in_vregs(void **state) {
+TEST(test_places_in_vregs) {
     uint64_t seed = 19;
     for (int round = 0, count = rounds(3000, 300); round < count; round++) {
         ts_arena *arena = ts_arena_new();
@@ -275,7 +275,7 @@ static int64_t offset_of(const int64_t *dims, const int64_t *strides, int64_t pa
     return tile * rows * columns + (r / packing * columns + c) * packing + r % packing;
 }
 
-static void test_places_in_memrefs(void **state) {
+TEST(test_places_in_memrefs) {
     uint64_t seed = 20;
     static const char *const types[] = {"f32", "bf16", "i8"};
     for (int round = 0, count = rounds(1000, 100); round < count; round++) {
@@ -304,7 +304,7 @@ static void test_places_in_memrefs(void **state) {
 }
 
 /* With strides that leave no gap it is XLA's layout. */
-static void test_memrefs_are_xlas(void **state) {
+TEST(test_memrefs_are_xlas) {
     static const struct {
         const char *memref, *xla;
     } rows[] = {
@@ -323,14 +323,4 @@ static void test_memrefs_are_xlas(void **state) {
         assert_true(same.equal);
         ts_arena_free(arena);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_canonical),        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_replicated_dims),  cmocka_unit_test(test_sizes_are_checked),
-        cmocka_unit_test(test_places_in_vregs),  cmocka_unit_test(test_places_in_memrefs),
-        cmocka_unit_test(test_memrefs_are_xlas),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 
 /* ---- Reading and printing ---- */
 
-static void test_canonical(void **state) {
+TEST(test_canonical) {
     static const struct {
         const char *text, *canonical;
     } rows[] = {
@@ -123,7 +123,7 @@ static const char *random_text(uint64_t *seed, ts_arena *arena) {
     return out.bytes;
 }
 
-static void test_printed_is_read(void **state) {
+TEST(test_printed_is_read) {
     uint64_t seed = 1;
     int read = 0, most = rounds(ROUNDS, SANITIZED_ROUNDS);
     for (int i = 0; i < most; i++) {
@@ -150,7 +150,7 @@ static void test_printed_is_read(void **state) {
     assert_true(read > most / 10);
 }
 
-static void test_sizes(void **state) {
+TEST(test_sizes) {
     static const struct {
         const char *text;
         int64_t places, bytes, unpadded;
@@ -180,7 +180,7 @@ static void test_sizes(void **state) {
     }
 }
 
-static void test_errors(void **state) {
+TEST(test_errors) {
     static const struct {
         const char *text;
         int column;
@@ -338,7 +338,7 @@ static void test_errors(void **state) {
 
 /* ---- Translations ---- */
 
-static void test_translations(void **state) {
+TEST(test_translations) {
     static const struct {
         const char *text, *notation, *expected; /* a shape, or the error */
     } rows[] = {
@@ -602,13 +602,3 @@ static void law_translated(trial *t) {
 
 LAW(names, 0)
 LAW(translated, 0)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_canonical),    cmocka_unit_test(test_printed_is_read),
-        cmocka_unit_test(test_sizes),        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_translations), cmocka_unit_test(test_names),
-        cmocka_unit_test(test_translated),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

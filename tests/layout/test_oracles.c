@@ -73,7 +73,7 @@ static bool check_row(ts_arena *arena, const char *name, const char *index, cons
     return true;
 }
 
-static void test_xla(void **state) {
+TEST(test_xla) {
     ts_error err = {0};
     ts_arena *arena = ts_arena_new(), *scratch = ts_arena_new();
     char *text;
@@ -98,7 +98,7 @@ static void test_xla(void **state) {
 }
 
 /* Every slot of storage of figure 1 of XLA tiled_layout.md. */
-static void test_xla_storage(void **state) {
+TEST(test_xla_storage) {
     static const int64_t figure1[24] = {0,  1,  5,  6,  2,  3,  7,  8,  4,  -1, 9,  -1,
                                         10, 11, -1, -1, 12, 13, -1, -1, 14, -1, -1, -1};
     static const int order[] = {1, 0};
@@ -118,7 +118,7 @@ enum { LANE, WARP, REG };
 
 /* The tensor-core tile of TVM's docs/tirx/layout.rst: S[(8,2,4,2):(4@lane,1@warp,1@lane,1@reg)] + R[2:4@warp]
  * + 5@warp. */
-static void test_axe(void **state) {
+TEST(test_axe) {
     static const axe_oracle_iter shards[] = {{8, 4, LANE}, {2, 1, WARP}, {4, 1, LANE}, {2, 1, REG}};
     static const axe_oracle_iter replicas[] = {{2, 4, WARP}};
     static const int64_t offsets[] = {0, 5, 0};
@@ -141,7 +141,7 @@ static void test_axe(void **state) {
 }
 
 /* R[(2,2):(1,1)] is R[3:1] as a set; a stride of 1 in place of 2 is not, and differs first at element 1. */
-static void test_axe_equality(void **state) {
+TEST(test_axe_equality) {
     static const axe_oracle_iter shard = {3, 2, 0}, other = {3, 1, 0}, longer = {4, 2, 0};
     static const axe_oracle_iter twice[] = {{2, 1, 0}, {2, 1, 0}}, thrice = {3, 1, 0};
     static const int64_t offset = -1;
@@ -156,14 +156,4 @@ static void test_axe_equality(void **state) {
     assert_int_equal(axe_oracle_difference(&a, &d), 3);
     assert_int_equal(axe_oracle_point(&a, 0, 0)[0], -1);
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_xla),
-        cmocka_unit_test(test_xla_storage),
-        cmocka_unit_test(test_axe),
-        cmocka_unit_test(test_axe_equality),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,7 +67,7 @@ static void check_elements(const transfer *t, const ts_shape *src, const ts_shap
     } while (next_index(t->rank, t->sizes, index));
 }
 
-static void random_plans_move_every_element(void **state) {
+TEST(random_plans_move_every_element) {
     ts_arena *arena = ts_arena_new();
     uint64_t seed = 20260101;
     int gathers = 0, with_padding = 0;
@@ -112,7 +112,7 @@ static const ts_shape *tiled(ts_arena *arena, ts_dtype dtype, int bits, int rank
     return shape;
 }
 
-static void large_aligned_tensor_is_one_box_of_four_loops(void **state) {
+TEST(large_aligned_tensor_is_one_box_of_four_loops) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     int64_t dims[2] = {32768, 32768};
@@ -131,7 +131,7 @@ static void large_aligned_tensor_is_one_box_of_four_loops(void **state) {
     ts_arena_free(arena);
 }
 
-static void ragged_tensor_is_four_boxes(void **state) {
+TEST(ragged_tensor_is_four_boxes) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     int64_t dims[2] = {8191, 8101};
@@ -143,7 +143,7 @@ static void ragged_tensor_is_four_boxes(void **state) {
     ts_arena_free(arena);
 }
 
-static void same_tiles_on_both_sides_copy_straight_with_their_padding(void **state) {
+TEST(same_tiles_on_both_sides_copy_straight_with_their_padding) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     int64_t dims[2] = {13, 200};
@@ -166,7 +166,7 @@ static void same_tiles_on_both_sides_copy_straight_with_their_padding(void **sta
     ts_arena_free(arena);
 }
 
-static void slice_outside_is_refused(void **state) {
+TEST(slice_outside_is_refused) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     int64_t dims[2] = {16, 16}, begin[2] = {9, 0}, sizes[2] = {8, 16};
@@ -178,7 +178,7 @@ static void slice_outside_is_refused(void **state) {
     ts_arena_free(arena);
 }
 
-static void overlapping_destination_is_refused_with_both_indices(void **state) {
+TEST(overlapping_destination_is_refused_with_both_indices) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     int64_t dims[2] = {4, 4};
@@ -194,7 +194,7 @@ static void overlapping_destination_is_refused_with_both_indices(void **state) {
     ts_arena_free(arena);
 }
 
-static void replicas_of_the_destination_are_loops_of_source_stride_0(void **state) {
+TEST(replicas_of_the_destination_are_loops_of_source_stride_0) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     int64_t dims[1] = {4};
@@ -214,17 +214,4 @@ static void replicas_of_the_destination_are_loops_of_source_stride_0(void **stat
     assert_int_equal(box.loop_count, 2);
     assert_memory_equal(box.loops, expected, sizeof expected);
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_plans_move_every_element),
-        cmocka_unit_test(large_aligned_tensor_is_one_box_of_four_loops),
-        cmocka_unit_test(ragged_tensor_is_four_boxes),
-        cmocka_unit_test(same_tiles_on_both_sides_copy_straight_with_their_padding),
-        cmocka_unit_test(slice_outside_is_refused),
-        cmocka_unit_test(overlapping_destination_is_refused_with_both_indices),
-        cmocka_unit_test(replicas_of_the_destination_are_loops_of_source_stride_0),
-    };
-    return cmocka_run_group_tests_name("layout/plan", tests, NULL, NULL);
 }

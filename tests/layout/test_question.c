@@ -86,7 +86,7 @@ static void tell(const ts_layout_question *q, char *out, size_t bytes) {
     }
 }
 
-static void answers(void **state) {
+TEST(answers) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error *err = ts_error_new();
@@ -110,11 +110,4 @@ static void answers(void **state) {
         ts_error_free(err);
         ts_arena_free(arena);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers),
-    };
-    return cmocka_run_group_tests_name("layout/question", tests, NULL, NULL);
 }

@@ -33,16 +33,11 @@ static void check_layout(uint64_t *seed, ts_arena *arena) {
     } while (next_index(RANK, sizes, index));
 }
 
-static void test_squeeze(void **state) {
+TEST(test_squeeze) {
     uint64_t seed = 3;
     for (int i = 0; i < 2000; i++) {
         ts_arena *arena = ts_arena_new();
         check_layout(&seed, arena);
         ts_arena_free(arena);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_squeeze)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,7 +77,7 @@ static const row rows[] = {
     {"token[]", 5, 0, "token[]"},
 };
 
-static void follows_the_rule(void **state) {
+TEST(follows_the_rule) {
     ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_source source = {"row", rows[i].untiled, strlen(rows[i].untiled)};
@@ -125,7 +125,7 @@ static const row defaults[] = {
      "s8[72057594037927936,3]{0,1:T(4,128)(4,1)}"}, /* row-major: beyond 2^63 */
 };
 
-static void answers_of_the_compiler(void **state) {
+TEST(answers_of_the_compiler) {
     ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++) {
         ts_source source = {"row", defaults[i].untiled, strlen(defaults[i].untiled)};
@@ -144,7 +144,7 @@ static void answers_of_the_compiler(void **state) {
     ts_arena_free(arena);
 }
 
-static void default_is_row_major(void **state) {
+TEST(default_is_row_major) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_text text = ts_text_begin(arena);
@@ -157,13 +157,4 @@ static void default_is_row_major(void **state) {
     assert_null(ts_tpu_tiled(&err, arena, TS_DTYPE_F32, &negative, 5, 0));
     assert_string_equal(err.message, "found -1, but a dimension cannot be negative");
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(follows_the_rule),
-        cmocka_unit_test(default_is_row_major),
-        cmocka_unit_test(answers_of_the_compiler),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 
 /* ---- Rows ---- */
 
-static void prints_canonical_text(void **state) {
+TEST(prints_canonical_text) {
     static const struct {
         const char *text, *canonical;
     } rows[] = {
@@ -64,7 +64,7 @@ static void prints_canonical_text(void **state) {
 
 #define BARE "found a layout, expected TYPE[DIMS] before it, as in f32[4,8] (4,8):(8,1)"
 
-static void refuses_exactly(void **state) {
+TEST(refuses_exactly) {
     static const struct {
         const char *text;
         int column;
@@ -215,7 +215,7 @@ static void refuses_exactly(void **state) {
     }
 }
 
-static void sizes_where_xla_contradicts_itself(void **state) {
+TEST(sizes_where_xla_contradicts_itself) {
     static const struct {
         const char *text;
         int64_t padded_elements, bytes, storage_bytes, unpadded_bytes;
@@ -253,7 +253,7 @@ static void sizes_where_xla_contradicts_itself(void **state) {
     }
 }
 
-static void says_why_there_is_no_layout(void **state) {
+TEST(says_why_there_is_no_layout) {
     static const struct {
         const char *text;
         ts_error_kind kind;
@@ -274,7 +274,7 @@ static void says_why_there_is_no_layout(void **state) {
     ts_arena_free(arena);
 }
 
-static void makes_row_major_shapes(void **state) {
+TEST(makes_row_major_shapes) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     const ts_shape *shape = ts_shape_row_major(&err, arena, TS_DTYPE_BF16, 2, (const int64_t[]){3, 5});
@@ -286,7 +286,7 @@ static void makes_row_major_shapes(void **state) {
     ts_arena_free(arena);
 }
 
-static void leaves_the_cursor_behind_the_shape(void **state) {
+TEST(leaves_the_cursor_behind_the_shape) {
     static const struct {
         const char *text;
         size_t at;
@@ -305,7 +305,7 @@ static void leaves_the_cursor_behind_the_shape(void **state) {
 }
 
 /* The text needs no NUL behind it, and nothing behind its end is read. */
-static void respects_the_length(void **state) {
+TEST(respects_the_length) {
     ts_arena *arena = ts_arena_new();
     const char *text = "f32[8]{0:T(128)}";
     for (size_t length = 0; length <= strlen(text); length++) {
@@ -317,7 +317,7 @@ static void respects_the_length(void **state) {
     ts_arena_free(arena);
 }
 
-static void nests_tuples_as_deep_as_xla(void **state) {
+TEST(nests_tuples_as_deep_as_xla) {
     enum { DEPTH = 8192 };
     for (int extra = 0; extra < 2; extra++) {
         ts_arena *arena = ts_arena_new();
@@ -438,7 +438,7 @@ static bool same_fields(const ts_xla_layout *a, const ts_xla_layout *b) {
     return same;
 }
 
-static void printing_and_parsing_is_the_identity(void **state) {
+TEST(printing_and_parsing_is_the_identity) {
     uint64_t seed = 20;
     for (int i = 0, most = rounds(SHAPES, SANITIZED_SHAPES); i < most; i++) {
         ts_arena *arena = ts_arena_new();
@@ -473,7 +473,7 @@ static int64_t array_size(const random_fields *r, int64_t logical) {
 }
 
 /* Every element and every slot of storage, against arrays that were padded, reshaped and transposed. */
-static void agrees_with_the_oracle(void **state) {
+TEST(agrees_with_the_oracle) {
     uint64_t seed = 3;
     int checked = 0, most = rounds(SHAPES, SANITIZED_SHAPES);
     for (int i = 0; i < most; i++) {
@@ -517,20 +517,4 @@ static void agrees_with_the_oracle(void **state) {
         ts_arena_free(arena);
     }
     assert_true(checked > most * 9 / 10);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(prints_canonical_text),
-        cmocka_unit_test(refuses_exactly),
-        cmocka_unit_test(sizes_where_xla_contradicts_itself),
-        cmocka_unit_test(says_why_there_is_no_layout),
-        cmocka_unit_test(makes_row_major_shapes),
-        cmocka_unit_test(leaves_the_cursor_behind_the_shape),
-        cmocka_unit_test(respects_the_length),
-        cmocka_unit_test(nests_tuples_as_deep_as_xla),
-        cmocka_unit_test(printing_and_parsing_is_the_identity),
-        cmocka_unit_test(agrees_with_the_oracle),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,7 +100,7 @@ static parts by_rorabgbachco(int64_t burst) {
     return p;
 }
 
-static void named_maps(void **state) {
+TEST(named_maps) {
     static const struct {
         const char *name;
         parts (*place)(int64_t burst);
@@ -150,7 +150,7 @@ static void check_bijection(const ts_hbm_config *c, const char *text) {
     ts_arena_free(arena);
 }
 
-static void one_to_one(void **state) {
+TEST(one_to_one) {
     static const char *const maps[] = {
         "A",
         "B",
@@ -181,7 +181,7 @@ static void one_to_one(void **state) {
 }
 
 /* Rows that are no power of two: their lower bits can be anywhere. */
-static void rows_of_any_number(void **state) {
+TEST(rows_of_any_number) {
     static const char *const maps[] = {"A", "H", "mop4clxor",
                                        "off ro:2 co pc ch ba bg sid st ro; ro ^= ba[0:0]"};
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++) {
@@ -197,7 +197,7 @@ static ts_address_location place_of(const ts_address_map *map, int bit) {
 }
 
 /* 33 bits are of fields, the row has 15 of them; addresses of up to 45 bits are mapped, and hashed. */
-static void what_is_above_the_fields_is_the_row_s(void **state) {
+TEST(what_is_above_the_fields_is_the_row_s) {
     ts_arena *arena = ts_arena_new();
     const ts_address_map *map = map_of(NULL, arena, &hbm2, "off co pc ch bg ba ro; ch ^= fold");
     for (int bit = 33; bit < 45; bit++) {
@@ -209,7 +209,7 @@ static void what_is_above_the_fields_is_the_row_s(void **state) {
     ts_arena_free(arena);
 }
 
-static void pseudo_channels_are_channels_of_the_per_bank_scheduler(void **state) {
+TEST(pseudo_channels_are_channels_of_the_per_bank_scheduler) {
     ts_arena *arena = ts_arena_new();
     ts_hbm_config c = hbm2;
     c.sids = 2;
@@ -226,7 +226,7 @@ static void pseudo_channels_are_channels_of_the_per_bank_scheduler(void **state)
     ts_arena_free(arena);
 }
 
-static void bad_maps(void **state) {
+TEST(bad_maps) {
     static const struct {
         const char *text, *message;
         int stacks, column;
@@ -275,7 +275,7 @@ static void bad_maps(void **state) {
 }
 
 /* Every count at the most that fits, and beyond it: what is too many is said. */
-static void too_large(void **state) {
+TEST(too_large) {
     static const struct {
         int stacks, channels, row_bytes, burst_bytes, rows;
         const char *message;
@@ -301,17 +301,4 @@ static void too_large(void **state) {
         if (rows[i].message) assert_string_equal(err.message, rows[i].message);
     }
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(named_maps),
-        cmocka_unit_test(one_to_one),
-        cmocka_unit_test(rows_of_any_number),
-        cmocka_unit_test(what_is_above_the_fields_is_the_row_s),
-        cmocka_unit_test(pseudo_channels_are_channels_of_the_per_bank_scheduler),
-        cmocka_unit_test(bad_maps),
-        cmocka_unit_test(too_large),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,7 +37,7 @@ static void assert_near(double got, double expected) {
     if (expected >= 0) assert_true(got <= expected * 1.01 && got >= expected * 0.99);
 }
 
-static void rates_are_the_published_ones(void **state) {
+TEST(rates_are_the_published_ones) {
     ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof published / sizeof published[0]; i++) {
         const ts_machine *m = load(arena, published[i].name);
@@ -51,7 +51,7 @@ static void rates_are_the_published_ones(void **state) {
     ts_arena_free(arena);
 }
 
-static void rates_are_exact(void **state) {
+TEST(rates_are_exact) {
     ts_arena *arena = ts_arena_new();
     const ts_machine *m = load(arena, "tpu-v5e");
     assert_int_equal(ts_machine_peak_ops(m, TS_MXU_BF16, m->chip.peak_khz),
@@ -88,7 +88,7 @@ static void assert_usable(ts_arena *arena, const ts_machine *machine) {
     assert_non_null(ts_machine_find_memory(&err, machine, "smem"));
 }
 
-static void what_ships_is_complete(void **state) {
+TEST(what_ships_is_complete) {
     assert_true(ts_embedded_machine_count >= 10);
     for (size_t i = 0; i < ts_embedded_machine_count; i++) {
         ts_arena *arena = ts_arena_new();
@@ -108,7 +108,7 @@ static const ts_machine *read_text(ts_error *err, ts_arena *arena, const ts_text
     return tree ? ts_machine_read(err, arena, "printed", tree) : NULL;
 }
 
-static void prints_back(void **state) {
+TEST(prints_back) {
     for (size_t i = 0; i < ts_embedded_machine_count; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -177,7 +177,7 @@ static void assert_prints_back(ts_arena *arena, const ts_machine *machine) {
 
 /* Whether a figure is changed on the command line or in the printed file, the machine is the same, and prints
  * back: for every eighth figure of a machine, on the next machine for the next ones. */
-static void printed_and_changed(void **state) {
+TEST(printed_and_changed) {
     for (size_t i = 0; i < ts_embedded_machine_count; i++) {
         ts_arena *arena = ts_arena_new(), *scratch = ts_arena_new();
         ts_error err = {0};
@@ -211,7 +211,7 @@ static void printed_and_changed(void **state) {
     }
 }
 
-static void names_what_was_changed(void **state) {
+TEST(names_what_was_changed) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     static const char *const sets[] = {"hbm.timing.t_rp=14.5ns", "title=a b",
@@ -227,7 +227,7 @@ static void names_what_was_changed(void **state) {
     ts_arena_free(arena);
 }
 
-static void time_is_that_of_the_sustained_clock(void **state) {
+TEST(time_is_that_of_the_sustained_clock) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     static const char *const sets[] = {"chip.clock.sustained=1.2GHz"};
@@ -238,7 +238,7 @@ static void time_is_that_of_the_sustained_clock(void **state) {
 }
 
 /* The reference of HBM time is the one that its tests use. */
-static void hbm2_reference_is_the_preset(void **state) {
+TEST(hbm2_reference_is_the_preset) {
     ts_arena *arena = ts_arena_new();
     ts_hbm_config got = load(arena, "hbm2-reference")->hbm, expected = hbm2;
     assert_string_equal(got.address_map, expected.address_map);
@@ -252,7 +252,7 @@ static void hbm2_reference_is_the_preset(void **state) {
     ts_arena_free(arena);
 }
 
-static void hbm3_reference_counts_in_ck(void **state) {
+TEST(hbm3_reference_counts_in_ck) {
     ts_arena *arena = ts_arena_new();
     const ts_hbm_config *reference = &load(arena, "hbm3-reference")->hbm, *v6e = &load(arena, "tpu-v6e")->hbm;
     ts_hbm_timing expected = reference->timing;
@@ -264,7 +264,7 @@ static void hbm3_reference_counts_in_ck(void **state) {
     ts_arena_free(arena);
 }
 
-static void overrides(void **state) {
+TEST(overrides) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     static const char *const sets[] = {"hbm.stacks=4", "chip.launch=1.5us", "hbm.clock=1 GHz",
@@ -286,7 +286,7 @@ static void overrides(void **state) {
     ts_arena_free(arena);
 }
 
-static void refuses(void **state) {
+TEST(refuses) {
     static const struct {
         const char *set, *expected;
     } rows[] = {
@@ -355,7 +355,7 @@ static void refuses(void **state) {
 }
 
 /* Where in a map an error is, unless it is written otherwise than it reads. */
-static void places_in_maps(void **state) {
+TEST(places_in_maps) {
     static const struct {
         const char *written;
         int at;
@@ -379,7 +379,7 @@ static void places_in_maps(void **state) {
 }
 
 /* What all commands take at least is enough. */
-static void least_currents(void **state) {
+TEST(least_currents) {
     static const char *const sets[] = {
         "hbm.timing.t_ras=30 ck", "hbm.timing.t_rc=40 ck", "hbm.energy.idd3n=60",
         "hbm.energy.idd2n=20",    "hbm.energy.idd0=50",    "hbm.energy.idd4r=60",
@@ -390,7 +390,7 @@ static void least_currents(void **state) {
     ts_arena_free(arena);
 }
 
-static void energies_are_of_operations(void **state) {
+TEST(energies_are_of_operations) {
     static const char *const sets[] = {"energy.vpu_f32.femtojoules=7", "energy.vmen.femtojoules=8",
                                        "energy.mxu_int4.femtojoules=9"};
     ts_arena *arena = ts_arena_new();
@@ -408,7 +408,7 @@ static void energies_are_of_operations(void **state) {
 }
 
 /* A device has its part of what all share, and of the channels where that is no whole stack. */
-static void parts_share_the_memory(void **state) {
+TEST(parts_share_the_memory) {
     static const struct {
         int parts, stacks, channels, cores; /* stacks 0: it cannot be */
     } rows[] = {{1, 8, 16, 2}, {2, 4, 16, 1}, {8, 1, 16, 1}, {16, 8, 1, 1},
@@ -444,7 +444,7 @@ static void parts_share_the_memory(void **state) {
 
 /* As many banks as a channel and its scheduler can have, refreshes that fill the time between them, and indices of all
  * bytes of a memory. */
-static void just_enough(void **state) {
+TEST(just_enough) {
     static const char *const sets[][8] = {
         {"hbm.bank_groups=16", "hbm.banks=8", "hbm.pseudo_channels=1"},
         {"hbm.controller.scheduler=per_bank", "hbm.sids=4", "hbm.pseudo_channels=1"},
@@ -468,7 +468,7 @@ static void just_enough(void **state) {
 }
 
 /* Where one figure does not agree with another, and the place may be in the built-in file. */
-static void refuses_pairs(void **state) {
+TEST(refuses_pairs) {
     static const struct {
         const char *sets[6], *message; /* NULL behind the last */
     } rows[] = {
@@ -533,7 +533,7 @@ static void refuses_pairs(void **state) {
     }
 }
 
-static void has_partitioned_memories(void **state) {
+TEST(has_partitioned_memories) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     static const char *const sets[] = {
@@ -556,7 +556,7 @@ static void has_partitioned_memories(void **state) {
 }
 
 /* Fields below one key stand together, so that they print as one mapping; no two share a member. */
-static void table_is_sound(void **state) {
+TEST(table_is_sound) {
     const ts_field_table *t = &ts_machine_fields;
     for (int i = 0; i < t->count; i++) {
         const ts_field *a = &t->fields[i];
@@ -573,29 +573,4 @@ static void table_is_sound(void **state) {
             if (key > 0) assert_int_equal(strncmp(t->fields[j - 1].path, a->path, key), 0);
         }
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rates_are_the_published_ones),
-        cmocka_unit_test(rates_are_exact),
-        cmocka_unit_test(what_ships_is_complete),
-        cmocka_unit_test(prints_back),
-        cmocka_unit_test(printed_and_changed),
-        cmocka_unit_test(names_what_was_changed),
-        cmocka_unit_test(time_is_that_of_the_sustained_clock),
-        cmocka_unit_test(hbm2_reference_is_the_preset),
-        cmocka_unit_test(hbm3_reference_counts_in_ck),
-        cmocka_unit_test(overrides),
-        cmocka_unit_test(refuses),
-        cmocka_unit_test(places_in_maps),
-        cmocka_unit_test(least_currents),
-        cmocka_unit_test(energies_are_of_operations),
-        cmocka_unit_test(parts_share_the_memory),
-        cmocka_unit_test(just_enough),
-        cmocka_unit_test(refuses_pairs),
-        cmocka_unit_test(has_partitioned_memories),
-        cmocka_unit_test(table_is_sound),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

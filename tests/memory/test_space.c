@@ -11,7 +11,7 @@ static const int64_t vast = INT64_C(1) << 58; /* bytes that no host has */
 
 /* ---- Ranges ---- */
 
-static void nothing_is_reserved(void **state) {
+TEST(nothing_is_reserved) {
     ts_arena *arena = ts_arena_new();
     ts_space *space = ts_space_new(arena, "hbm", vast);
     for (int64_t address = 0; address < vast; address += vast / 8) *ts_space_touch(space, address, 1) = 7;
@@ -28,7 +28,7 @@ static void nothing_is_reserved(void **state) {
 
 /* What a space holds is what an array of bytes would, whatever is touched in whatever order and announced or
  * not. */
-static void a_space_is_an_array(void **state) {
+TEST(a_space_is_an_array) {
     enum { BYTES = 5 * CHUNK + 3 * LINE + 5, ROUNDS = 60, TOUCHES = 40 };
     static uint8_t want[BYTES];
     uint64_t seed = 5;
@@ -57,7 +57,7 @@ static void a_space_is_an_array(void **state) {
     }
 }
 
-static void a_hold_does_not_move(void **state) {
+TEST(a_hold_does_not_move) {
     ts_arena *arena = ts_arena_new();
     ts_space *space = ts_space_new(arena, "hbm", INT64_C(1) << 40);
     const int64_t base = (INT64_C(1) << 39) + 5 * LINE + 1, length = 2 * HUGE_PAGE;
@@ -77,7 +77,7 @@ static void a_hold_does_not_move(void **state) {
     ts_arena_free(arena);
 }
 
-static void what_is_forgotten_is_zero(void **state) {
+TEST(what_is_forgotten_is_zero) {
     ts_arena *arena = ts_arena_new();
     ts_space *space = ts_space_new(arena, "vmem", 1 << 30);
     ts_space_hold(space, 0, 100 * LINE);
@@ -91,7 +91,7 @@ static void what_is_forgotten_is_zero(void **state) {
 }
 
 /* Bounds of ranges, in lines: what is announced twice, overlaps or is real already. */
-static void holds_are_apart(void **state) {
+TEST(holds_are_apart) {
     ts_arena *arena = ts_arena_new();
     ts_space *space = ts_space_new(arena, "hbm", 1 << 30);
     ts_space_hold(space, 10 * LINE, 10 * LINE);
@@ -131,7 +131,7 @@ void ts_out_of_memory(size_t bytes) {
 }
 
 /* More than the host has: only what is touched counts, and when that is too much it is said. */
-static void out_of_memory(void **state) {
+TEST(out_of_memory) {
     ts_arena *arena = ts_arena_new();
     ts_space *space = ts_space_new(arena, "hbm", vast);
     ts_space_hold(space, 0, vast);
@@ -156,7 +156,7 @@ static void out_of_memory(void **state) {
     ts_arena_free(arena);
 }
 
-static void wrapped_bytes_are_the_caller_s(void **state) {
+TEST(wrapped_bytes_are_the_caller_s) {
     uint8_t bytes[100] = {0};
     ts_arena *arena = ts_arena_new();
     ts_space *space = ts_space_wrap(arena, "the file", bytes, sizeof bytes);
@@ -168,7 +168,7 @@ static void wrapped_bytes_are_the_caller_s(void **state) {
     ts_arena_free(arena);
 }
 
-static void contains(void **state) {
+TEST(contains) {
     ts_arena *arena = ts_arena_new();
     ts_space *space = ts_space_new(arena, "smem", 1024);
     assert_true(ts_space_contains(space, 1020, 4));
@@ -225,7 +225,7 @@ static const struct {
     {"s8[65] S[65:1@H]", NULL, 0, {0, 8}},
 };
 
-static void shapes_are_placed(void **state) {
+TEST(shapes_are_placed) {
     ts_arena *arena = ts_arena_new();
     ts_space *space = ts_space_of_machine(arena, &partitioned);
     assert_int_equal(space->axis_count, 5);
@@ -247,7 +247,7 @@ static void shapes_are_placed(void **state) {
     ts_arena_free(arena);
 }
 
-static void addresses_fit_in_64_bits(void **state) {
+TEST(addresses_fit_in_64_bits) {
     static const ts_machine_axis far = {"H", 0, INT64_C(1) << 57};
     const ts_machine_memory memory = {.name = "pe", .capacity_bytes = 1024, .axis_count = 1, .axes = &far};
     ts_arena *arena = ts_arena_new();
@@ -261,7 +261,7 @@ static void addresses_fit_in_64_bits(void **state) {
 
 /* ---- The shadow ---- */
 
-static void shadows_take_what_is_marked(void **state) {
+TEST(shadows_take_what_is_marked) {
     ts_arena *arena = ts_arena_new();
     ts_space *space = ts_space_new(arena, "hbm", INT64_C(1) << 44);
     const int64_t page = INT64_C(1) << 19, leaf = page << 12, far = (INT64_C(1) << 46) + 64;
@@ -310,7 +310,7 @@ static void words_are_as_bits(ts_space *space, uint8_t *poison, int64_t first, c
 }
 
 /* A shadow is an array of bits, whatever is marked in whatever order: words, bits at edges of pages, pages. */
-static void a_shadow_is_an_array(void **state) {
+TEST(a_shadow_is_an_array) {
     enum { PAGE = 1 << 19, PAGES = 3, BITS = PAGES * PAGE, ROUNDS = 4000, LONGEST = 200 };
     static uint8_t poison[BITS];
     ts_arena *arena = ts_arena_new();
@@ -334,22 +334,4 @@ static void a_shadow_is_an_array(void **state) {
         memset(poison + first, is_poison, (size_t)count);
     }
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_reserved),
-        cmocka_unit_test(a_space_is_an_array),
-        cmocka_unit_test(a_hold_does_not_move),
-        cmocka_unit_test(what_is_forgotten_is_zero),
-        cmocka_unit_test(holds_are_apart),
-        cmocka_unit_test(out_of_memory),
-        cmocka_unit_test(wrapped_bytes_are_the_caller_s),
-        cmocka_unit_test(contains),
-        cmocka_unit_test(shapes_are_placed),
-        cmocka_unit_test(addresses_fit_in_64_bits),
-        cmocka_unit_test(shadows_take_what_is_marked),
-        cmocka_unit_test(a_shadow_is_an_array),
-    };
-    return cmocka_run_group_tests_name("memory/space", tests, NULL, NULL);
 }

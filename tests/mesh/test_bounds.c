@@ -119,7 +119,7 @@ static void check(size_t torus, size_t row, int k) {
     ts_arena_free(f.arena);
 }
 
-static void test_large(void **state) {
+TEST(test_large) {
     int one = 0;
     for (size_t torus = 0; torus < sizeof tori / sizeof *tori; torus++)
         for (size_t row = 0; row < sizeof collectives / sizeof *collectives; row++)
@@ -129,7 +129,7 @@ static void test_large(void **state) {
 
 /* Two axes change places and copies move from one axis to another: with the copies split all elements are exchanged,
  * then gathered over one axis. Few of the ways to that can be priced on so many chips. */
-static void test_split_copies(void **state) {
+TEST(test_split_copies) {
     for (size_t torus = 0; torus < sizeof tori / sizeof *tori; torus++) {
         const int64_t *n = tori[torus].extents;
         if (n[0] * n[1] * n[2] < 4096 || n[0] != n[1] || n[1] != n[2]) continue;
@@ -149,9 +149,4 @@ static void test_split_copies(void **state) {
         if (us < bound || us > 1.05 * bound) fail_msg("torus %zu: %.2f us, bound %.2f us", torus, us, bound);
         ts_arena_free(f.arena);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_large), cmocka_unit_test(test_split_copies)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@ static bool read_mesh(ts_error *err, ts_arena *arena, const mesh_text *text, ts_
     return (machine || !text->machine) && ts_mesh_read(err, arena, &request, mesh);
 }
 
-static void test_read(void **state) {
+TEST(test_read) {
     static const struct {
         mesh_text text;
         int axes, dims;
@@ -60,7 +60,7 @@ static void test_read(void **state) {
 }
 
 /* Two chips have one link between them, whatever the machine closes to rings. */
-static void two_chips_are_no_ring(void **state) {
+TEST(two_chips_are_no_ring) {
     static const char *const pairs[] = {"ici.wrap=2"};
     ts_arena *arena = ts_arena_new();
     ts_mesh mesh;
@@ -73,7 +73,7 @@ static void two_chips_are_no_ring(void **state) {
     ts_arena_free(arena);
 }
 
-static void test_errors(void **state) {
+TEST(test_errors) {
     static const struct {
         mesh_text text;
         int column;
@@ -133,7 +133,7 @@ static void test_errors(void **state) {
 
 /* ---- Routes ---- */
 
-static void test_routes(void **state) {
+TEST(test_routes) {
     static const mesh_text texts[] = {
         {"tpu-v5e", "3x5", NULL},  {"tpu-v4", "4x8", NULL},    {"tpu-v4", "4x2x4", NULL},
         {"tpu-v5e", "16x2", NULL}, {"tpu-v7x", "16x2", "4x4"}, {"tpu-v4", "8", NULL},
@@ -152,7 +152,7 @@ static void test_routes(void **state) {
 }
 
 /* Loads of several routes add up, on the same links too. */
-static void test_sums(void **state) {
+TEST(test_sums) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_mesh mesh;
@@ -199,7 +199,7 @@ static void check_rings(const ts_mesh *mesh, ts_arena *arena, int32_t *const chi
 }
 
 /* A torus of two dims has them (Foregger, "Hamiltonian decompositions of products of cycles", 1978). */
-static void test_two_rings(void **state) {
+TEST(test_two_rings) {
     static const struct {
         mesh_text text;
         bool has;
@@ -229,13 +229,4 @@ static void test_two_rings(void **state) {
         assert_false(ts_mesh_two_rings(&mesh, first, second));
         ts_arena_free(arena);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_read),   cmocka_unit_test(two_chips_are_no_ring),
-        cmocka_unit_test(test_errors), cmocka_unit_test(test_routes),
-        cmocka_unit_test(test_sums),   cmocka_unit_test(test_two_rings),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,7 @@ static bool read_mesh(fixture *f, const char *axes, const char *machine, const c
     return ts_mesh_read(&f->err, f->arena, &request, &f->mesh);
 }
 
-static void test_shipped(void **state) {
+TEST(test_shipped) {
     static const struct {
         const char *name;
         int64_t devices;
@@ -65,7 +65,7 @@ static void test_shipped(void **state) {
 #define HEAD "title: t\nmachine: tpu-v4\n"
 #define DIMS "dims:\n  x: {chips: 4, wrap: line}\n  y: {chips: 8, wrap: rule}\n"
 
-static void test_fields(void **state) {
+TEST(test_fields) {
     fixture f = {.arena = ts_arena_new()};
     const ts_mesh_file *file;
     const int32_t *order;
@@ -102,7 +102,7 @@ static void test_fields(void **state) {
     ts_arena_free(f.arena);
 }
 
-static void test_errors(void **state) {
+TEST(test_errors) {
     static const struct {
         const char *text;
         int line, column;
@@ -131,7 +131,7 @@ static void test_errors(void **state) {
 }
 
 /* Names of no file, and what is no mapping where the machine is known. */
-static void test_no_mesh(void **state) {
+TEST(test_no_mesh) {
     fixture f;
     assert_false(read_mesh(&f, "v4-65", "tpu-v4", NULL, 0));
     assert_string_equal(f.err.message,
@@ -148,7 +148,7 @@ static void test_no_mesh(void **state) {
     ts_arena_free(f.arena);
 }
 
-static void test_orders_refused(void **state) {
+TEST(test_orders_refused) {
     static const struct {
         const char *order, *message;
     } rows[] = {{"order: 0,1,2\n", "found the end, expected ','"},
@@ -173,7 +173,7 @@ static void test_orders_refused(void **state) {
 }
 
 /* Files whose dims and axes are not of one number of devices, or of no slice of the machine. */
-static void test_meshes_refused(void **state) {
+TEST(test_meshes_refused) {
     static const struct {
         const char *body;
         int line;
@@ -206,7 +206,7 @@ static void test_meshes_refused(void **state) {
 
 /* ---- Failed links ---- */
 
-static void test_routes_around(void **state) {
+TEST(test_routes_around) {
     static const char *const failed[] = {"(0,0)->(0,1)", "( 1 , 2 ) -> (2,2)", "(0,0)->(3,0)"};
     fixture f;
     assert_true(read_mesh(&f, "4x4", "tpu-v4", failed, 3));
@@ -219,7 +219,7 @@ static void test_routes_around(void **state) {
 }
 
 /* Where no link of it has failed a route is what it is on a mesh where all work. */
-static void test_other_routes_stay(void **state) {
+TEST(test_other_routes_stay) {
     static const char *const failed[] = {"(0,0)->(0,1)", "(1,2)->(2,2)", "(0,0)->(3,0)"};
     fixture f, whole;
     int same = 0;
@@ -244,7 +244,7 @@ static void test_other_routes_stay(void **state) {
     ts_arena_free(whole.arena);
 }
 
-static void test_failures_refused(void **state) {
+TEST(test_failures_refused) {
     static const struct {
         const char *failed[2];
         int column;
@@ -282,7 +282,7 @@ static bool plan_of(fixture *f, const char *from, const char *to, ts_reshard_pla
 
 /* Plans are made with bytes on meshes with failures and with chips in another order; none is faster than its bound, or
  * than on a mesh where all links work. */
-static void test_plans(void **state) {
+TEST(test_plans) {
     static const char *const failed[] = {"(0,0)->(0,1)", "(2,1)->(1,1)"};
     static const char *const pairs[][2] = {{"f32[16,32] P(('x','y'))", "f32[16,32]"},
                                            {"f32[16,32] P('x','y')", "f32[16,32] P('y')"},
@@ -315,7 +315,7 @@ static void test_plans(void **state) {
 
 /* ---- Flits and injection: v4 has 45 GB/s a link, 1 us a hop, 3.8 us to launch ---- */
 
-static void test_flits_and_injection(void **state) {
+TEST(test_flits_and_injection) {
     static const struct {
         const char *array;
         int64_t flit, injection, link_bytes;
@@ -347,21 +347,4 @@ static void test_flits_and_injection(void **state) {
             fail_msg("row %zu: %lld bytes, %.6f us", i, (long long)plan.prices[0].link_bytes, plan.ps / 1e6);
         ts_arena_free(f.arena);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shipped),
-        cmocka_unit_test(test_fields),
-        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_orders_refused),
-        cmocka_unit_test(test_no_mesh),
-        cmocka_unit_test(test_routes_around),
-        cmocka_unit_test(test_other_routes_stay),
-        cmocka_unit_test(test_failures_refused),
-        cmocka_unit_test(test_meshes_refused),
-        cmocka_unit_test(test_plans),
-        cmocka_unit_test(test_flits_and_injection),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,7 +119,7 @@ static void check_pair(fixture *f, int from, int to) {
              f->least_ps[from][to] / 1e6);
 }
 
-static void test_no_order_is_better(void **state) {
+TEST(test_no_order_is_better) {
     static const struct {
         const char *axes, *array;
     } rows[] = {{"a=2,b=2", "f32[64,64]"},
@@ -139,9 +139,4 @@ static void test_no_order_is_better(void **state) {
         ts_arena_free(f->arena);
         test_free(f);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_order_is_better)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,7 +46,7 @@ static bool make_plan(fixture *f, const char *from, const char *to, ts_algorithm
 
 /* ---- Prices: v4 has 45 GB/s a link, 1 us a hop, 3.8 us to launch ---- */
 
-static void test_prices(void **state) {
+TEST(test_prices) {
     static const struct {
         const char *mesh, *from, *to;
         ts_algorithm algorithm;
@@ -103,7 +103,7 @@ static void test_prices(void **state) {
 }
 
 /* Two devices of a chip: what goes between them is on no link. */
-static void test_devices_of_a_chip(void **state) {
+TEST(test_devices_of_a_chip) {
     fixture f;
     begin(&f, "tpu-v7x", "x=2,core=2", "2");
     assert_true(make_plan(&f, "u8[4,90] P('core')", "u8[4,90]", TS_ALGORITHM_RING));
@@ -172,7 +172,7 @@ static double check_pair(fixture *f, const char *array, const char *from, const 
     return f->plan.ps;
 }
 
-static void test_every_pair(void **state) {
+TEST(test_every_pair) {
     for (size_t g = 0; g < sizeof grounds / sizeof grounds[0]; g++)
         for (int from = 0; from < PLACES; from++)
             for (int to = 0; to < PLACES; to++) {
@@ -243,7 +243,7 @@ static void check_crossing(fixture *f, const ts_collective *collective) {
     assert_memory_equal(even.crossing, all.crossing, sizeof all.crossing);
 }
 
-static void test_counts(void **state) {
+TEST(test_counts) {
     static const struct {
         const char *machine, *axes, *topology, *array;
     } meshes[] = {
@@ -274,7 +274,7 @@ static void test_counts(void **state) {
 }
 
 /* Parts of unlike sizes are looked at one by one: the search ends with what it has when that is too many. */
-static void test_visits(void **state) {
+TEST(test_visits) {
     fixture f;
     begin(&f, "tpu-v5p", "8x8x8", NULL);
     assert_true(
@@ -288,7 +288,7 @@ static void test_visits(void **state) {
 
 /* ---- Plans with a fault ---- */
 
-static void test_faults(void **state) {
+TEST(test_faults) {
     fixture f;
     ts_reshard_proof proof;
     begin(&f, "tpu-v4", "a=2,b=2,c=2", "8");
@@ -315,7 +315,7 @@ static void test_faults(void **state) {
 }
 
 /* What was moved: of an array that is made smaller where it is too large for all devices. */
-static void test_proofs(void **state) {
+TEST(test_proofs) {
     static const struct {
         const char *from, *to;
         int64_t most;
@@ -352,7 +352,7 @@ static void test_proofs(void **state) {
 }
 
 /* Through the rings of both dims each of 16 devices gets every element that it lacks once. */
-static void test_moved_once(void **state) {
+TEST(test_moved_once) {
     fixture f;
     ts_reshard_proof proof;
     begin(&f, "tpu-v4", "4x4", NULL);
@@ -362,7 +362,7 @@ static void test_moved_once(void **state) {
     ts_arena_free(f.arena);
 }
 
-static void test_refused(void **state) {
+TEST(test_refused) {
     static const struct {
         const char *from, *to, *message;
     } rows[] = {
@@ -383,7 +383,7 @@ static void test_refused(void **state) {
 }
 
 /* 2 x 3 parts and 3 x 2: each of 6 devices has a half or a sixth, gets the rest, and keeps its part of all. */
-static void test_without_common_parts(void **state) {
+TEST(test_without_common_parts) {
     static const struct {
         const char *from, *to;
         ts_collective_kind first;
@@ -418,7 +418,7 @@ static void test_without_common_parts(void **state) {
 }
 
 /* Devices that are counted across the axes: where copies are all that the other side has, or it can be cut too. */
-static void test_orders_across_axes(void **state) {
+TEST(test_orders_across_axes) {
     static const struct {
         const char *from, *to;
         ts_collective_kind kind;
@@ -448,7 +448,7 @@ static void test_orders_across_axes(void **state) {
 /* ---- Sums that are made of values ---- */
 
 /* Nothing moves where elements are already; else they go there first, and sums are made last. */
-static void test_sums_of_values(void **state) {
+TEST(test_sums_of_values) {
     static const struct {
         const char *from, *to;
         int count;
@@ -497,7 +497,7 @@ static bool read_collective(fixture *f, ts_collective_kind kind, int64_t bytes, 
     return ts_collective_read(&f->err, f->arena, &request, c);
 }
 
-static void test_collectives(void **state) {
+TEST(test_collectives) {
     static const struct {
         ts_collective_kind kind;
         int64_t bytes;
@@ -536,7 +536,7 @@ static void test_collectives(void **state) {
 }
 
 /* What a collective does to the three dims of which HLO's groups split one: (groups, members, a part). */
-static void test_what_is_split(void **state) {
+TEST(test_what_is_split) {
     static const struct {
         ts_collective_kind kind;
         int64_t bytes;
@@ -572,7 +572,7 @@ static void test_what_is_split(void **state) {
 
 /* Bytes a link of the bound, on 4 x 4 rings, where links of one chip have failed: a chip lacks 15 of 16 parts, or gives
  * as many away, over those that it has left; a sum goes over all that there are, or into the chip that has fewest. */
-static void test_bounds_with_failures(void **state) {
+TEST(test_bounds_with_failures) {
     static const char *const out[] = {"(0,0)->(0,1)", "(0,0)->(0,3)"}, *const in[] = {"(0,1)->(0,0)",
                                                                                       "(0,3)->(0,0)",
                                                                                       "(1,0)->(0,0)"};
@@ -618,7 +618,7 @@ static void test_bounds_with_failures(void **state) {
 }
 
 /* Groups by axes of a mesh of their own, and the same as lists. */
-static void test_groups_by_axes(void **state) {
+TEST(test_groups_by_axes) {
     static const struct {
         const char *axes, *lists;
     } rows[] = {
@@ -647,7 +647,7 @@ static void test_groups_by_axes(void **state) {
     }
 }
 
-static void test_groups_by_axes_refused(void **state) {
+TEST(test_groups_by_axes_refused) {
     static const char *const rows[][2] = {
         {"mesh['x'=2,'y'=4] {'x'}", "the groups are of 8 devices, the mesh has 16"},
         {"mesh['x'=4,'y'=4] {'z'}", "the groups' mesh has no such axis"},
@@ -669,7 +669,7 @@ static void test_groups_by_axes_refused(void **state) {
 
 /* Bytes of the bound of pairs, on 4 x 4 rings, of 400 each: over 8 links into half of a dim, over 32 of a dim as far as
  * they go, which links carry as whole flits; over 4 into a chip. */
-static void test_pair_bounds(void **state) {
+TEST(test_pair_bounds) {
     static const struct {
         const char *pairs;
         int count, links;
@@ -709,7 +709,7 @@ static void test_pair_bounds(void **state) {
         }
 }
 
-static void test_collectives_refused(void **state) {
+TEST(test_collectives_refused) {
     static const struct {
         ts_collective_kind kind;
         const char *groups, *message;
@@ -740,7 +740,7 @@ static void test_collectives_refused(void **state) {
 }
 
 /* 2^48 bytes are the most. */
-static void test_bytes_of_collectives(void **state) {
+TEST(test_bytes_of_collectives) {
     static const struct {
         int64_t bytes;
         const char *message; /* NULL: read */
@@ -758,30 +758,4 @@ static void test_bytes_of_collectives(void **state) {
         if (!rows[i].message) assert_true(c.pair_count == 1 && c.pair_bytes == rows[i].bytes);
         ts_arena_free(f.arena);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_prices),
-        cmocka_unit_test(test_devices_of_a_chip),
-        cmocka_unit_test(test_every_pair),
-        cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_visits),
-        cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_without_common_parts),
-        cmocka_unit_test(test_sums_of_values),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_orders_across_axes),
-        cmocka_unit_test(test_proofs),
-        cmocka_unit_test(test_collectives),
-        cmocka_unit_test(test_what_is_split),
-        cmocka_unit_test(test_bounds_with_failures),
-        cmocka_unit_test(test_groups_by_axes),
-        cmocka_unit_test(test_groups_by_axes_refused),
-        cmocka_unit_test(test_collectives_refused),
-        cmocka_unit_test(test_bytes_of_collectives),
-        cmocka_unit_test(test_pair_bounds),
-        cmocka_unit_test(test_moved_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static double plan_us(const char *machine, const char *axes, const char *topolog
     return plan.ps / 1e6;
 }
 
-static void test_book(void **state) {
+TEST(test_book) {
     static const struct {
         const char *machine, *axes, *topology, *from, *to;
         double book_us, ours_us; /* ours without hops: what is behind it says why it differs */
@@ -79,7 +79,7 @@ static void test_book(void **state) {
 }
 
 /* Case 4, and what needs no communication: both products of an axis that is taken twice cost an all-gather of one. */
-static void test_products(void **state) {
+TEST(test_products) {
     double hops;
     /* Cases 1 and 2: A[I, J_X] is gathered; A[I_X, J] as it is */
     double gathered = plan_us("tpu-v4", "X=4", NULL, "bf16[4096,4096] P(None,'X')", "bf16[4096,4096]", &hops);
@@ -92,9 +92,4 @@ static void test_products(void **state) {
     double part = plan_us("tpu-v4", "X=4", NULL, "bf16[4096,4096] P(unreduced={'X'})",
                           "bf16[4096,4096] P(None,'X')", &hops);
     assert_true(fabs(sum / gathered - 2) < 1e-9 && fabs(part / gathered - 1) < 1e-9);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_book), cmocka_unit_test(test_products)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,7 @@ static const char *print(ts_arena *arena, const ts_mesh *mesh, const ts_sharding
     return said ? text.bytes : "none";
 }
 
-static void test_forms(void **state) {
+TEST(test_forms) {
     static const struct {
         const char *text, *hlo, *spec, *axe; /* on x=2, y=4, z=2 */
     } rows[] = {
@@ -97,7 +97,7 @@ static void test_forms(void **state) {
 
 /* ---- Errors ---- */
 
-static void test_errors(void **state) {
+TEST(test_errors) {
     static const struct {
         const char *text;
         int column;
@@ -181,7 +181,7 @@ static void test_errors(void **state) {
 }
 
 /* Parts that are not those of the devices: of x=6 two by three, cut as three by two. */
-static void test_uneven(void **state) {
+TEST(test_uneven) {
     static const char *const texts[][2] = {
         {"f32[12] {devices=[2,3]<=[2,3]T(1,0) last_tile_dim_replicate}",
          "the devices are in no order of a mesh: a dim's tiles split one of <=[..] unevenly"},
@@ -205,7 +205,7 @@ static void test_uneven(void **state) {
 }
 
 /* Dims of <=[..] that follow each other are one, as XLA prints them. */
-static void test_dims_in_a_row(void **state) {
+TEST(test_dims_in_a_row) {
     static const char *const texts[][2] = {
         {"f32[12] {devices=[2,6]<=[3,2,2] last_tile_dim_replicate}",
          "{devices=[2,6]<=[12] last_tile_dim_replicate}"},
@@ -228,7 +228,7 @@ static void test_dims_in_a_row(void **state) {
     }
 }
 
-static void test_copies_and_sums(void **state) {
+TEST(test_copies_and_sums) {
     static const struct {
         const char *text;
         int64_t copies, run, addend; /* in dim 0; of device 13, at (1,2,1) */
@@ -338,7 +338,7 @@ static bool is_mine(const assignment *a, const int64_t *index, int64_t flat) {
     return true;
 }
 
-static void test_iota(void **state) {
+TEST(test_iota) {
     uint64_t seed = 21;
     ts_arena *arena = ts_arena_new();
     ts_mesh mesh;
@@ -384,7 +384,7 @@ static void check_printed(const char *source, int form) {
 }
 
 /* Axes of a memory are on no device; what is nearly one of the mesh is refused. */
-static void test_axes_of_memories(void **state) {
+TEST(test_axes_of_memories) {
     static const char *const sets[] = {
         "memories.hbm.axes.P.extent=2",     "memories.hbm.axes.P.step=4 B",
         "memories.vmem.axes.sub.extent=2",  "memories.vmem.axes.sub.step=4 B",
@@ -405,7 +405,7 @@ static void test_axes_of_memories(void **state) {
     ts_arena_free(arena);
 }
 
-static void test_printed(void **state) {
+TEST(test_printed) {
     static const struct {
         const char *text;
         int forms; /* Axe's has no partial sums, and only padded dims */
@@ -418,7 +418,7 @@ static void test_printed(void **state) {
         for (int form = 0; form < rows[i].forms; form++) check_printed(rows[i].text, form);
 }
 
-static void names_of_axes_are_whole(void **state) {
+TEST(names_of_axes_are_whole) {
 #define LONG_AXIS "an_axis_whose_name_is_longer_than_sixty_characters_which_few_are"
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
@@ -429,19 +429,4 @@ static void names_of_axes_are_whole(void **state) {
     assert_string_equal(print(arena, &mesh, &s, 1), "P('" LONG_AXIS "', None)");
     assert_string_equal(print(arena, &mesh, &s, 2), "S[(2,4,6):(1@" LONG_AXIS ",6,1)] + R[(2):(1@b)]");
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_uneven),
-        cmocka_unit_test(test_dims_in_a_row),
-        cmocka_unit_test(test_copies_and_sums),
-        cmocka_unit_test(test_iota),
-        cmocka_unit_test(test_printed),
-        cmocka_unit_test(test_axes_of_memories),
-        cmocka_unit_test(names_of_axes_are_whole),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

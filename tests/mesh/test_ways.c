@@ -78,7 +78,7 @@ static const struct {
     {"a=2,b=4", "[0,32]", "P(None, 'a')", "P(None, None)", "0: 1/16 R 1/4\n1: R 1/8 1/4\n", 1, 9},
 };
 
-static void bundles_have_placements(void **state) {
+TEST(bundles_have_placements) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         reshard_ways ways;
         find(rows[i].axes, rows[i].array, rows[i].from, rows[i].to, &ways);
@@ -113,7 +113,7 @@ static bool has_holders(const ts_sharding *s, int dim) {
     return found == parts || s->dims[dim] == 0;
 }
 
-static void every_part_has_elements(void **state) {
+TEST(every_part_has_elements) {
     int bad = 0;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         reshard_ways ways;
@@ -131,7 +131,7 @@ static void every_part_has_elements(void **state) {
 }
 
 /* Where a bundle is neither at its start nor at its goal. */
-static void detours_are_counted(void **state) {
+TEST(detours_are_counted) {
     reshard_ways ways;
     find("a=2,b=4", "[64,32]", "P(('b','a'), None)", "P(None, ('b','a'))", &ways);
     static const struct {
@@ -142,7 +142,7 @@ static void detours_are_counted(void **state) {
 }
 
 /* Six bundles at most: else digits of one dim, then of one kind, go together. */
-static void bundles_are_few(void **state) {
+TEST(bundles_are_few) {
     static const char seven[] = "a=2,b=2,c=2,d=2,e=2,f=2,g=2", six[] = "a=2,b=2,c=2,d=2,e=2,f=2";
     reshard_ways ways;
     find_on("8x4x4", seven, "[128,128]", "P(('g','f','e','d','c','b','a'), None)",
@@ -159,12 +159,4 @@ static void bundles_are_few(void **state) {
     assert_int_equal(ways.node_count, 486);
 }
 
-int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bundles_have_placements),
-        cmocka_unit_test(every_part_has_elements),
-        cmocka_unit_test(detours_are_counted),
-        cmocka_unit_test(bundles_are_few),
-    };
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

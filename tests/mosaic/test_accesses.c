@@ -31,7 +31,7 @@ static bool may_meet(const graph_node *a, const graph_node *b) {
            ts_address_may_meet(a->address, b->address, a->space);
 }
 
-static void those_that_meet_are_found(void **state) {
+TEST(those_that_meet_are_found) {
     int all = 0;
     for (int round = 0; round < rounds(20, 5); round++) {
         ts_arena *arena = ts_arena_new();
@@ -54,9 +54,4 @@ static void those_that_meet_are_found(void **state) {
         ts_arena_free(arena);
     }
     assert_true(all > 1000);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(those_that_meet_are_found)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -234,7 +234,7 @@ static int64_t slot_count(const mosaic_code *code, ts_opcode opcode) {
     return count;
 }
 
-static void the_code_computes_the_same(void **state) {
+TEST(the_code_computes_the_same) {
     ts_core_config core = machine();
     static little before, after;
     for (int round = 0; round < rounds(200, 60); round++) {
@@ -262,7 +262,7 @@ static void the_code_computes_the_same(void **state) {
 
 /* ---- Spills ---- */
 
-static void values_that_fit_are_not_spilled(void **state) {
+TEST(values_that_fit_are_not_spilled) {
     ts_core_config core = machine();
     for (int count = 8; count <= 40; count += 32) {
         mosaic_code *code = new_code();
@@ -280,7 +280,7 @@ static void values_that_fit_are_not_spilled(void **state) {
 }
 
 /* The first of all registers, too: value i is 103 i, and a sum takes what it adds three times. */
-static void spilled_values_come_back(void **state) {
+TEST(spilled_values_come_back) {
     enum { COUNT = 3 * VREGS };
     ts_core_config core = machine();
     static little m;
@@ -300,7 +300,7 @@ static void spilled_values_come_back(void **state) {
 }
 
 /* The one is stored on one way alone, the other on the other: both are there in the block before. */
-static void values_of_two_ways_are_apart(void **state) {
+TEST(values_of_two_ways_are_apart) {
     ts_core_config core = machine();
     static little m;
     for (int way = 0; way < 2; way++) {
@@ -328,7 +328,7 @@ static void values_of_two_ways_are_apart(void **state) {
 
 /* More than there are registers, from one block to the next, or into a loop: only the former get homes before the schedule.
  * Fewer keep what registers they have. */
-static void values_between_blocks_are_scheduled(void **state) {
+TEST(values_between_blocks_are_scheduled) {
     static const struct {
         int count, depth;
         bool homed;
@@ -384,7 +384,7 @@ static ts_operand made(mosaic_code *code, ts_opcode opcode, ts_operand_kind kind
 }
 
 /* What has no sources is made again where it is read, by both passes; what has one is stored. */
-static void constants_are_made_again(void **state) {
+TEST(constants_are_made_again) {
     enum { COUNT = 40 };
     static const ts_operand none, f32 = {TS_OPERAND_F32, {0}};
     const struct {
@@ -421,7 +421,7 @@ static void constants_are_made_again(void **state) {
 }
 
 /* All are there from the middle on: the sums have the first pass store what it cannot make again. */
-static void constants_are_not_stored_before_the_schedule(void **state) {
+TEST(constants_are_not_stored_before_the_schedule) {
     enum { COUNT = 40 };
     static const ts_operand f32 = {TS_OPERAND_F32, {0}};
     const struct {
@@ -442,7 +442,7 @@ static void constants_are_not_stored_before_the_schedule(void **state) {
 }
 
 /* What a merge reads, and its mask, are there for what comes later. */
-static void merges_leave_what_they_read(void **state) {
+TEST(merges_leave_what_they_read) {
     static little m;
     ts_core_config core = machine();
     mosaic_code *code = new_code();
@@ -464,7 +464,7 @@ static void merges_leave_what_they_read(void **state) {
 }
 
 /* Each of the first values is another one where its mask says so; masks that have no register are spilled as vregs. */
-static void masks_are_spilled(void **state) {
+TEST(masks_are_spilled) {
     static little m;
     ts_core_config core = machine();
     for (int count = VMASKS; count < VREGS; count += 5) {
@@ -492,7 +492,7 @@ static void masks_are_spilled(void **state) {
 }
 
 /* Two values may be made in a cycle, and one is used: they are not made so early that they are spilled. */
-static void schedules_keep_to_the_registers(void **state) {
+TEST(schedules_keep_to_the_registers) {
     static const struct {
         ts_operand_kind kind;
         ts_opcode opcode;
@@ -526,7 +526,7 @@ static void schedules_keep_to_the_registers(void **state) {
 }
 
 /* Twice as many values, of which no more are there at one time, take no more slots. */
-static void slots_are_used_again(void **state) {
+TEST(slots_are_used_again) {
     enum { COUNT = VREGS + 5 };
     ts_core_config core = machine();
     int vregs[2];
@@ -552,7 +552,7 @@ static ts_operand scalar(mosaic_code *code, int64_t word) {
 }
 
 /* What goes from the first block to the second leaves all registers to the third. */
-static void registers_between_blocks_are_given_back(void **state) {
+TEST(registers_between_blocks_are_given_back) {
     enum { BETWEEN = 3 };
     ts_core_config core = machine();
     mosaic_code *code = new_code();
@@ -572,7 +572,7 @@ static void registers_between_blocks_are_given_back(void **state) {
 
 /* Six of a slot each, of which the second is there until the end: as many slots as are needed at one time, those that
  * have been free for longest first. */
-static void slots_are_shared(void **state) {
+TEST(slots_are_shared) {
     static const int first[] = {0, 1, 2, 2, 3, 3, 0, 4, 4, 5, 5, 1},
                      shared[] = {0, 1, 2, 2, 2, 2, 0, 2, 2, 0, 0, 1};
     enum { ACCESSES = sizeof first / sizeof first[0] };
@@ -601,7 +601,7 @@ static void slots_are_shared(void **state) {
 
 /* ---- Order ---- */
 
-static void loads_run_ahead(void **state) {
+TEST(loads_run_ahead) {
     ts_core_config core = machine();
     mosaic_code *code = new_code();
     mosaic_bound bound;
@@ -615,7 +615,7 @@ static void loads_run_ahead(void **state) {
 }
 
 /* No more in a cycle than slots: two matrix units have ports for two pushes, and one slot for both. */
-static void slots_bound_the_schedule(void **state) {
+TEST(slots_bound_the_schedule) {
     ts_core_config core = machine();
     for (int slots = 1; slots <= 2; slots++) {
         mosaic_code *code = new_code();
@@ -631,7 +631,7 @@ static void slots_bound_the_schedule(void **state) {
 }
 
 /* The one load unit takes a load in three cycles. */
-static void busy_units_bound_the_schedule(void **state) {
+TEST(busy_units_bound_the_schedule) {
     ts_core_config core = machine();
     mosaic_code *code = new_code();
     mosaic_bound bound;
@@ -642,7 +642,7 @@ static void busy_units_bound_the_schedule(void **state) {
 }
 
 /* However long it waits: what is empty is not gone through cycle by cycle, which would take hours. */
-static void long_waits_are_passed_over(void **state) {
+TEST(long_waits_are_passed_over) {
     enum { COUNT = 64, WAIT = 1 << 30 };
     for (int k = 0; k < 2; k++) {
         ts_core_config core = machine();
@@ -662,7 +662,7 @@ static void long_waits_are_passed_over(void **state) {
     }
 }
 
-static void memory_keeps_its_order(void **state) {
+TEST(memory_keeps_its_order) {
     ts_core_config core = machine();
     mosaic_code *code = new_code();
     ts_operand a = load(code, 0);
@@ -684,7 +684,7 @@ static void memory_keeps_its_order(void **state) {
 }
 
 /* The queue of the unit holds 4 results: the fifth push waits for the first pop. */
-static void queues_have_room(void **state) {
+TEST(queues_have_room) {
     ts_core_config core = machine();
     mosaic_code *code = new_code();
     mosaic_bound bound;
@@ -715,7 +715,7 @@ static ts_operand pop(mosaic_code *code, int unit) {
 }
 
 /* Of 256 columns the second 128 are pushed late, and no result of the rows comes before. */
-static void results_wait_for_all_columns(void **state) {
+TEST(results_wait_for_all_columns) {
     ts_core_config core = machine();
     mosaic_code *code = new_code();
     mosaic_bound bound;
@@ -757,7 +757,7 @@ static const graph *graph_of(mosaic_code *code, const ts_core_config *core, cons
 
 /* Registers: a write waits for reads, which may issue with it, and for a write that nothing reads. Units: of three tiles
  * the third is latched when the first is in use, as one waits; all goes in the order of the text, a cycle apart. */
-static void units_and_registers_have_an_order(void **state) {
+TEST(units_and_registers_have_an_order) {
     static const edge registers[] = {{0, 1, 10}, {1, 2, 0}, {0, 2, -1}, {2, 3, 1}, {3, 4, 2}},
                       units[] = {{1, 2, 1}, {2, 3, 1}, {2, 4, 1}, {1, 4, 1}, {3, 5, 1},
                                  {4, 5, 1}, {2, 5, 1}, {5, 6, 1}, {2, 6, -1}};
@@ -786,7 +786,7 @@ static void units_and_registers_have_an_order(void **state) {
 }
 
 /* A push of narrower values makes more results: of 4 that there is room for, as many pushes go before a pop. */
-static void narrow_pushes_fill_the_queue(void **state) {
+TEST(narrow_pushes_fill_the_queue) {
     static const struct {
         ts_opcode opcode;
         int rows;
@@ -815,7 +815,7 @@ static void narrow_pushes_fill_the_queue(void **state) {
 }
 
 /* Results of two units come twice, and only the sums wait for the second time. */
-static void results_are_added_as_they_come(void **state) {
+TEST(results_are_added_as_they_come) {
     enum { COUNT = 8 };
     ts_core_config core = machine();
     mosaic_code *code = new_code();
@@ -843,7 +843,7 @@ static void results_are_added_as_they_come(void **state) {
 }
 
 /* An address that a later instruction changes does not bring the loads before what uses them. */
-static void new_scalars_come_last(void **state) {
+TEST(new_scalars_come_last) {
     ts_core_config core = machine();
     mosaic_code *code = new_code();
     ts_operand slot = reg(TS_OPERAND_SREG, mosaic_register(code, TS_OPERAND_SREG)), loaded[4];
@@ -867,7 +867,7 @@ static void new_scalars_come_last(void **state) {
 }
 
 /* With what is computed of them alone; not where a store reads one, nor arithmetic that reads none. */
-static void loads_that_nothing_reads_go(void **state) {
+TEST(loads_that_nothing_reads_go) {
     mosaic_code *code = new_code();
     ts_operand s[8];
     for (int i = 8; i-- > 0;) /* s[3], which nothing reads, is number 0 */
@@ -905,7 +905,7 @@ static void add_transfer_from(mosaic_code *code, ts_operand sreg) {
 }
 
 /* Whatever reads a scalar keeps its load, also one whose value goes through others, or is one of several. */
-static void loads_that_something_reads_stay(void **state) {
+TEST(loads_that_something_reads_stay) {
     enum { USES = 9 };
     mosaic_code *code = new_code();
     ts_operand s[USES + 1], v = reg(TS_OPERAND_VREG, mosaic_register(code, TS_OPERAND_VREG));
@@ -929,34 +929,4 @@ static void loads_that_something_reads_stay(void **state) {
     for (int b = 0; b < 2; b++) assert_int_equal(code->blocks.items[b].list.count, counts[b]);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_code_computes_the_same),
-        cmocka_unit_test(values_that_fit_are_not_spilled),
-        cmocka_unit_test(spilled_values_come_back),
-        cmocka_unit_test(values_of_two_ways_are_apart),
-        cmocka_unit_test(values_between_blocks_are_scheduled),
-        cmocka_unit_test(constants_are_made_again),
-        cmocka_unit_test(constants_are_not_stored_before_the_schedule),
-        cmocka_unit_test(merges_leave_what_they_read),
-        cmocka_unit_test(units_and_registers_have_an_order),
-        cmocka_unit_test(narrow_pushes_fill_the_queue),
-        cmocka_unit_test(masks_are_spilled),
-        cmocka_unit_test(schedules_keep_to_the_registers),
-        cmocka_unit_test(slots_are_used_again),
-        cmocka_unit_test(registers_between_blocks_are_given_back),
-        cmocka_unit_test(slots_are_shared),
-        cmocka_unit_test(loads_run_ahead),
-        cmocka_unit_test(slots_bound_the_schedule),
-        cmocka_unit_test(busy_units_bound_the_schedule),
-        cmocka_unit_test(long_waits_are_passed_over),
-        cmocka_unit_test(memory_keeps_its_order),
-        cmocka_unit_test(queues_have_room),
-        cmocka_unit_test(results_wait_for_all_columns),
-        cmocka_unit_test(results_are_added_as_they_come),
-        cmocka_unit_test(new_scalars_come_last),
-        cmocka_unit_test(loads_that_nothing_reads_go),
-        cmocka_unit_test(loads_that_something_reads_stay),
-    };
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

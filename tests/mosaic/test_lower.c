@@ -604,7 +604,7 @@ static void check_words(int row, const ts_program *program) {
     }
 }
 
-static void operations(void **state) {
+TEST(operations) {
     for (int i = 0; i < (int)(sizeof rows / sizeof rows[0]); i++) {
         const ts_program *program = read_kernel(rows[i].body);
         if (!program && !rows[i].error) fail_msg("row %d: %s\n%s", i, err.message, rows[i].body);
@@ -617,7 +617,7 @@ static void operations(void **state) {
 }
 
 /* What changes nothing, and what is known, costs no instruction. */
-static void numbers_are_folded(void **state) {
+TEST(numbers_are_folded) {
     static const struct {
         const char *body, *mnemonic;
     } folded[] = {{BEHIND("arith.addi", "0"), " sadd "},        {BEFORE("arith.addi", "0"), " sadd "},
@@ -632,7 +632,7 @@ static void numbers_are_folded(void **state) {
 }
 
 /* Instructions of a file have one source, however often it comes. */
-static void a_file_is_one_source(void **state) {
+TEST(a_file_is_one_source) {
     static const char *const names[] = {"k.py", "j.py"};
     const ts_program *program =
         read_kernel("%a = \"arith.addi\"(%v, %v) : (" V ", " V ") -> " V " loc(\"k.py\":7:1)\n"
@@ -656,7 +656,7 @@ static void a_file_is_one_source(void **state) {
     "}> : (" V ", " MEMORY("vmem") ", index, index) -> ()\n"
 
 /* Each is on its way before one is waited for. */
-static void results_leave_together(void **state) {
+TEST(results_leave_together) {
     static const char text[] = "\"builtin.module\"() ({\n\"func.func\"() <{sym_name = \"main\"}> "
                                "({\n^bb0(%x: " MEMORY("vmem") ", %y: " MEMORY("vmem") ", %z: " MEMORY(
                                    "vmem") "):\n" NUMBER("i0", "0",
@@ -684,9 +684,4 @@ static void results_leave_together(void **state) {
     assert_true(strstr(out.bytes, "dma arg1") && last && wait && last < wait);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(operations), cmocka_unit_test(numbers_are_folded),
-                                       cmocka_unit_test(a_file_is_one_source),
-                                       cmocka_unit_test(results_leave_together)};
-    return cmocka_run_group_tests(tests, set_up, end_group);
-}
+int main(void) { return run_all_tests(set_up, end_group); }

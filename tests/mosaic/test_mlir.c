@@ -14,7 +14,7 @@ static const mlir_module *parse(ts_error *err, const char *text) {
     return mlir_parse(err, arena, source);
 }
 
-static void reads_an_operation_of_each_part(void **state) {
+TEST(reads_an_operation_of_each_part) {
     ts_error err = {0};
     const mlir_module *m =
         parse(&err, "\"builtin.module\"() <{sym_name = \"k\"}> ({ // a comment\n"
@@ -80,7 +80,7 @@ static const struct {
     {"\"a", "found the end of the text, expected '\"'", 1, 3},
 };
 
-static void errors_have_a_place(void **state) {
+TEST(errors_have_a_place) {
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
         ts_error err = {0};
         assert_null(parse(&err, errors[i].text));
@@ -91,7 +91,7 @@ static void errors_have_a_place(void **state) {
 }
 
 /* Tabs and line ends of any kind are spaces, behind types and in dictionaries too. */
-static void reads_any_white_space(void **state) {
+TEST(reads_any_white_space) {
     ts_error err = {0};
     const mlir_module *m =
         parse(&err, "\"m\"()\t({\r\n^bb0(%0:\ti32\tloc(unknown)):\r\n"
@@ -104,7 +104,7 @@ static void reads_any_white_space(void **state) {
     assert_int_equal(m->values[op->first_result].type->kind, MLIR_FLOAT);
 }
 
-static void regions_have_a_bound(void **state) {
+TEST(regions_have_a_bound) {
     for (int depth = MLIR_DEPTH_MAX; depth <= MLIR_DEPTH_MAX + 1; depth++) {
         char text[4096] = "";
         for (int i = 0; i < depth; i++) strcat(text, "\"a\"() ({");
@@ -116,7 +116,7 @@ static void regions_have_a_bound(void **state) {
     }
 }
 
-static void reads_types(void **state) {
+TEST(reads_types) {
     mlir_type t;
     assert_true(mlir_type_read(
         span("memref<1x512x128xbf16, #tpu.tiled<(8,128)(2,1),[64,1,1]>, #tpu.memory_space<vmem>>"), &t));
@@ -173,7 +173,7 @@ static void reads_types(void **state) {
 }
 
 /* As ml_dtypes rounds them; hexadecimal digits are the bits. */
-static void reads_floats(void **state) {
+TEST(reads_floats) {
     static const struct {
         const char *text;
         ts_dtype type;
@@ -208,7 +208,7 @@ static void reads_floats(void **state) {
         assert_false(mlir_float(span(bad[i].text), bad[i].type, &bits));
 }
 
-static void reads_attributes(void **state) {
+TEST(reads_attributes) {
     int64_t n, list[4];
     ts_span number, items[3];
     assert_true(mlir_integer(span("-12 : i32"), &n) && n == -12);
@@ -232,7 +232,7 @@ static void reads_attributes(void **state) {
     assert_int_equal(mlir_member(span("{ab = 1}"), "a").length, 0);
 }
 
-static void finds_the_innermost_place(void **state) {
+TEST(finds_the_innermost_place) {
     ts_error err = {0};
     const mlir_module *m =
         parse(&err, "\"m\"() : () -> ()\n#loc1 = loc(\"k.py\":4:21 to :27)\n#loc2 = loc(\"f\"(#loc1))\n"
@@ -253,16 +253,4 @@ static void finds_the_innermost_place(void **state) {
         assert_false(mlir_locate(m, span(none[i]), &file, &line));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_an_operation_of_each_part),
-        cmocka_unit_test(errors_have_a_place),
-        cmocka_unit_test(reads_any_white_space),
-        cmocka_unit_test(regions_have_a_bound),
-        cmocka_unit_test(reads_types),
-        cmocka_unit_test(reads_floats),
-        cmocka_unit_test(reads_attributes),
-        cmocka_unit_test(finds_the_innermost_place),
-    };
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

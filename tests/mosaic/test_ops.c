@@ -22,7 +22,7 @@ static int count_lines(const ts_text *text) {
 }
 
 /* Of the text a line, which may go on in others that are indented; of Markdown a row, behind two of heads. */
-static void every_operation_has_a_line(void **state) {
+TEST(every_operation_has_a_line) {
     ts_arena *arena = ts_arena_new();
     ts_text text = ts_text_begin(arena);
     ts_text rows = ts_text_begin(arena);
@@ -38,7 +38,7 @@ static void every_operation_has_a_line(void **state) {
 }
 
 /* bf16 by its own instruction, or by way of f32, which all machines have. */
-static void it_says_of_what_there_are_instructions(void **state) {
+TEST(it_says_of_what_there_are_instructions) {
     static const struct {
         const char *name, *of;
     } rows[] = {{"arith.addf", "f32, bf16"},
@@ -53,12 +53,4 @@ static void it_says_of_what_there_are_instructions(void **state) {
         assert_non_null(
             strstr(text.bytes, ts_text_format(arena, "| `%s` | %s |\n", rows[i].name, rows[i].of)));
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_operation_has_a_line),
-        cmocka_unit_test(it_says_of_what_there_are_instructions),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

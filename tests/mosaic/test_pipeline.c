@@ -22,11 +22,6 @@
 
 static ts_error err;
 
-static int set_up(void **state) {
-    err = (ts_error){0};
-    return begin_group(state);
-}
-
 /* A kernel of one input of `in` rows and one result of `out` rows of 128, in blocks of 8; %g is the grid index, and each
  * transform gives %r. */
 typedef struct {
@@ -84,6 +79,7 @@ static void count(void *self, const ts_in_flight *transfer, const ts_dma_result 
 }
 
 static const ts_program *read_text(const char *text) {
+    err = (ts_error){0};
     const ts_machine *machine = ts_machine_load(&err, arena, "tpu-v5e");
     ts_source *source = TS_NEW(arena, ts_source);
     ts_target target;
@@ -120,7 +116,7 @@ static outcome run(sketch s) {
 }
 
 /* Of the last block 4 rows are read; behind them lies in the buffer what the block two before it had there. */
-static void what_a_cut_block_leaves_is_undefined(void **state) {
+TEST(what_a_cut_block_leaves_is_undefined) {
     outcome o;
     assert_true(try_run((sketch){"3", same, same, COPY, 20, 20}, &o));
     assert_false(try_run((sketch){"3", same, same, COPY, 20, 24}, &o));
@@ -129,7 +125,7 @@ static void what_a_cut_block_leaves_is_undefined(void **state) {
     assert_string_equal(err.message, "");
 }
 
-static void blocks_follow_the_grid(void **state) {
+TEST(blocks_follow_the_grid) {
     outcome o = run((sketch){"4", same, same, COPY, 32, 32});
     assert_int_equal(o.in, 4);
     assert_int_equal(o.out, 4);
@@ -139,7 +135,7 @@ static void blocks_follow_the_grid(void **state) {
     for (int i = 0; i < 24 * 128; i++) assert_true(o.values[i] == (float)((2 - i / 1024) * 1024 + i % 1024));
 }
 
-static void a_block_that_is_there_is_not_fetched(void **state) {
+TEST(a_block_that_is_there_is_not_fetched) {
     outcome o = run((sketch){"6", half, same, COPY, 24, 48});
     assert_int_equal(o.in, 3);
     assert_int_equal(o.out, 6);
@@ -149,7 +145,7 @@ static void a_block_that_is_there_is_not_fetched(void **state) {
     for (int i = 0; i < 40 * 128; i++) assert_true(o.values[i] == (float)(1024 + i % 1024));
 }
 
-static void a_result_leaves_when_it_is_complete(void **state) {
+TEST(a_result_leaves_when_it_is_complete) {
     outcome o = run((sketch){"6", same, half, COPY, 48, 24});
     assert_int_equal(o.in, 6);
     assert_int_equal(o.out, 3);
@@ -159,14 +155,14 @@ static void a_result_leaves_when_it_is_complete(void **state) {
     for (int i = 0; i < 1024; i++) assert_true(o.values[i] == (float)(1024 + i));
 }
 
-static void the_last_block_is_cut(void **state) {
+TEST(the_last_block_is_cut) {
     outcome o = run((sketch){"3", same, same, COPY, 20, 20});
     assert_int_equal(o.in, 3);
     assert_int_equal(o.out, 3);
     for (int i = 0; i < 20 * 128; i++) assert_true(o.values[i] == (float)i);
 }
 
-static void inputs_may_be_zeros(void **state) {
+TEST(inputs_may_be_zeros) {
     const char *text = text_of((sketch){"1", same, same, COPY, 8, 8}), *at = strstr(text, "iota");
     ts_text t = ts_text_begin(arena);
     outcome o;
@@ -189,7 +185,7 @@ static bool try_windows(const char *kind, outcome *o) {
 }
 
 /* Where its transform says how many rows before it there are, not how many blocks. */
-static void windows_may_begin_in_a_block(void **state) {
+TEST(windows_may_begin_in_a_block) {
     static const char *const padded[] = {"window_kind = #tpu.element_window<[0, 0], [1, 0]>",
                                          "window_kind = #tpu.element_window<[0, 2],[0, 0]>",
                                          "window_kind = #tpu.element_window<[9, 0],[0, 0]>"};
@@ -199,7 +195,6 @@ static void windows_may_begin_in_a_block(void **state) {
     for (int i = 0; i < 3; i++) {
         assert_false(try_windows(padded[i], &o));
         assert_non_null(strstr(err.message, "is not modelled: with padded element windows"));
-        err = (ts_error){0};
     }
 }
 
@@ -222,7 +217,7 @@ static outcome run_single(sketch s, bool input, bool result) {
 }
 
 /* Blocks that are there are not fetched, results leave when they are complete, and of arrays that end in a block a part. */
-static void windows_may_have_one_buffer(void **state) {
+TEST(windows_may_have_one_buffer) {
     for (int which = 0; which < 4; which++) {
         outcome o = run_single((sketch){"4", same, same, COPY, 28, 28}, which & 1, which & 2);
         for (int i = 0; i < 28 * 128; i++) assert_true(o.values[i] == (float)i);
@@ -240,10 +235,9 @@ static void windows_may_have_one_buffer(void **state) {
                           &o)); /* what the block before it had behind the end is undefined */
     assert_false(try_windows("pipeline_mode = #tpu.pipeline_mode<revolving>", &o));
     assert_non_null(strstr(err.message, "is not modelled: with windows of other than one buffer or two"));
-    err = (ts_error){0};
 }
 
-static void one_step_has_no_loop(void **state) {
+TEST(one_step_has_no_loop) {
     outcome o = run((sketch){"1", same, same, COPY, 8, 8});
     assert_int_equal(o.in, 1);
     assert_int_equal(o.out, 1);
@@ -253,7 +247,7 @@ static void one_step_has_no_loop(void **state) {
 }
 
 /* A bound that is an argument may be 0, where nothing is asked for. */
-static void a_grid_of_no_steps_does_nothing(void **state) {
+TEST(a_grid_of_no_steps_does_nothing) {
     const ts_program *program = read_text(text_of((sketch){"0", same, same, COPY, 16, 16}));
     assert_non_null(program);
     assert_int_equal(program->code.transfer_count, 0);
@@ -283,7 +277,7 @@ static int64_t cycles_of(int64_t grid_step, const char *text) {
 static int64_t cycles_with(int64_t grid_step, sketch s) { return cycles_of(grid_step, text_of(s)); }
 
 /* A step waits for what moves into or out of its one buffer. */
-static void one_buffer_takes_longer(void **state) {
+TEST(one_buffer_takes_longer) {
     const char *text = text_of((sketch){"8", same, same, COPY, 64, 64});
     static const char single[] = "pipeline_mode = #tpu.pipeline_mode<synchronous>";
     int64_t moves[] = {cycles_of(0, with_windows(text, "@t0", single)),
@@ -292,7 +286,7 @@ static void one_buffer_takes_longer(void **state) {
 }
 
 /* What the pipeline's own instructions take is part of the cost of a step; the rest is waited for in each. */
-static void a_step_has_its_cost(void **state) {
+TEST(a_step_has_its_cost) {
     const sketch moving = {"4", same, same, COPY, 32, 32}, staying = {"6", fixed, first, COPY, 16, 8};
     assert_int_equal(cycles_with(3000, moving) - cycles_with(2000, moving), 4 * 1000);
     assert_int_equal(cycles_with(3000, staying) - cycles_with(2000, staying), 6 * 1000);
@@ -348,7 +342,7 @@ static void a_step_has_its_cost(void **state) {
 #define LEAST NUMBER("%least", "-2147483648") ADD("%n", "%g", "%least")
 
 /* What a step makes of its number, %g: 0 or 1. */
-static void ways_are_taken_and_loops_end(void **state) {
+TEST(ways_are_taken_and_loops_end) {
     static const struct {
         const char *body;
         float of[2];
@@ -581,7 +575,7 @@ static void ways_are_taken_and_loops_end(void **state) {
                 TIMES("%g256", "%g", "%n256") INDEX("%i256", "256")
 
 /* Where what is read begins, in steps 0 and 1: a row is 128, a block 1024. */
-static void memrefs_begin_where_indices_say(void **state) {
+TEST(memrefs_begin_where_indices_say) {
     static const struct {
         const char *body;
         int begins[2];
@@ -630,18 +624,17 @@ static void memrefs_begin_where_indices_say(void **state) {
 }
 
 /* A register leads to a tile where a row within it is added: to a row of one, that could end in the next. */
-static void rows_behind_a_register_stay_in_their_tile(void **state) {
+TEST(rows_behind_a_register_stay_in_their_tile) {
     static const char body[] = FOUR CUT("%p", "%m", ROWS("32"), ROWS("24"), "%g, %z", "i32, i32")
         GET("%p", ROWS("24"), "%i3, %c", "index, index");
     outcome o;
     assert_false(try_run((sketch){"2", same, same, body, 16, 16}, &o));
     assert_non_null(strstr(err.message, "index 1 (s"));
     assert_non_null(strstr(err.message, "is not on a tile boundary, expected a multiple of 8"));
-    err = (ts_error){0};
 }
 
 /* What a region gives is the operation's. */
-static void a_region_gives_its_result(void **state) {
+TEST(a_region_gives_its_result) {
     static const char body[] = "%v:2 = \"tpu.region\"() ({\n" LOAD ON(
         "%b",
         "1.000000e+03") "\"tpu.yield\"(%a, %b) : (vector<8x128xf32>, vector<8x128xf32>) -> ()\n}) : () -> "
@@ -655,7 +648,7 @@ static void a_region_gives_its_result(void **state) {
 #define DONE "memref<!tpu.dma_semaphore, #tpu.memory_space<semaphore_mem>>"
 
 /* From the buffer that the step's block is in. */
-static void transfers_read_the_block_of_the_step(void **state) {
+TEST(transfers_read_the_block_of_the_step) {
     static const char body[] = SCRATCH_OF(
         ROWS("8")) "%s = \"tpu.sem_alloc\"() : () -> " DONE "\n"
                    "\"tpu.enqueue_dma\"(%x, %m, %s) <{operandSegmentSizes = array<i32: 1, 0, 1, 1, 0, 0>}> : "
@@ -685,7 +678,7 @@ static const char *with_scratch(const char *text, const char *memory) {
     ") -> ()\n\"tpu.wait_dma2\"(%s, " from ", " to ") : (" DONE ", " WINDOW ", " WINDOW ") -> ()\n"
 
 /* Each block waits in it for what the result gets from there; no VMEM is taken. */
-static void scratch_may_be_in_hbm(void **state) {
+TEST(scratch_may_be_in_hbm) {
     const char *text =
         text_of((sketch){"4", same, same, COPY_WINDOW("%x", "%h") COPY_WINDOW("%h", "%y"), 32, 32});
     outcome o;
@@ -697,7 +690,6 @@ static void scratch_may_be_in_hbm(void **state) {
     }
     assert_false(try_text(with_scratch(text, "any"), &o));
     assert_non_null(strstr(err.message, "'func.func' is not modelled: with scratch in this memory"));
-    err = (ts_error){0};
 }
 
 #define COPY_ROWS(from, to)                                                                                  \
@@ -707,7 +699,7 @@ static void scratch_may_be_in_hbm(void **state) {
              ", " ROWS("4") ", " ROWS("4") ") -> ()\n"
 
 /* The halves of each block change places. */
-static void transfers_read_a_part_of_the_block(void **state) {
+TEST(transfers_read_a_part_of_the_block) {
     static const char body[] = SCRATCH_OF(ROWS("8")) INDEX("%i4", "4")
         NUMBER("%z", "0") "%s = \"tpu.sem_alloc\"() : () -> " DONE
                           "\n" CUT("%x0", "%x", WINDOW, ROWS("4"), "%c, %z", "index, i32")
@@ -721,7 +713,7 @@ static void transfers_read_a_part_of_the_block(void **state) {
 }
 
 /* Row by row from where five registers lead. */
-static void transfers_begin_where_registers_say(void **state) {
+TEST(transfers_begin_where_registers_say) {
     static const char body[] = FOUR CUT("%p", "%m", ROWS("32"), ROWS("31"), "%g, %z", "i32, i32")
         CUT("%q", "%p", ROWS("31"), ROWS("30"), "%g, %z", "i32, i32") CUT("%r", "%q", ROWS("30"), ROWS("29"),
                                                                           "%g, %z", "i32, i32")
@@ -772,7 +764,7 @@ static void transfers_begin_where_registers_say(void **state) {
                                             "2048") ", " HALVES_OF_LINE("2048") ", " DONE ") -> ()\n"
 
 /* Its rows have to be known, to be rows, and as many bits. */
-static void parts_are_copied_as_another_type(void **state) {
+TEST(parts_are_copied_as_another_type) {
     outcome o =
         run((sketch){"1", same, same, COPY_AS_HALVES("%n8", "%n128", ROWS_OF_HALVES("16", "2")), 8, 8});
     for (int i = 0; i < 8 * 128; i++) assert_true(o.values[i] == (float)(3 * 1024 + i));
@@ -786,11 +778,9 @@ static void parts_are_copied_as_another_type(void **state) {
         assert_false(try_run((sketch){"2", same, same, refused[i], 16, 16}, &o));
         assert_string_equal(err.message,
                             "'tpu.enqueue_dma' is not modelled: through a view with another layout");
-        err = (ts_error){0};
     }
     assert_false(try_run((sketch){"1", same, same, COPY_LINE, 8, 8}, &o));
     assert_string_equal(err.message, "'tpu.enqueue_dma' is not modelled: through a view with another layout");
-    err = (ts_error){0};
 }
 
 #define SHAPED(name, to)                name " = \"tpu.memref_reshape\"(%m) : (" ROWS("32") ") -> " to "\n"
@@ -804,7 +794,7 @@ static void parts_are_copied_as_another_type(void **state) {
     ") -> ()\n\"tpu.wait_dma2\"(%s, " from ", " to ") : (" DONE ", " type ", " type ") -> ()\n"
 
 /* Of four blocks of 8 rows the second half is copied, and the third quarter over the first; both are added. */
-static void parts_are_copied_through_several_views(void **state) {
+TEST(parts_are_copied_through_several_views) {
     static const char body[] = FOUR NUMBER("%n1", "1") NUMBER("%n2", "2") SHAPED("%h", HALF("2")) AT_BLOCK(
         "%h1", "%h", HALF("2"), HALF("1"), "%n1") SQUEEZED("%hs", "%h1", HALF("1"), ROWS("16"))
         SHAPED("%q", QUARTERS("4")) AT_BLOCK("%q2", "%q", QUARTERS("4"), QUARTERS("1"),
@@ -845,7 +835,7 @@ static void parts_are_copied_through_several_views(void **state) {
                               GET("%o", ROWS("8"), "%c, %c", "index, index")
 
 /* Of a dim that is there in part no other can be made. */
-static void parts_are_copied_in_parts(void **state) {
+TEST(parts_are_copied_in_parts) {
     static const char parted[] =
         COPY_OF_HALF(PARTED, CUT("%q", "%p", PARTED, EIGHTH, "%z, %n1, %z, %z", "i32, i32, i32, i32")
                                  SQUEEZED("%r", "%q", EIGHTH, ROWS("8"))),
@@ -856,11 +846,10 @@ static void parts_are_copied_in_parts(void **state) {
     for (int i = 0; i < 8 * 128; i++) assert_true(o.values[i] == (float)(3072 + i));
     assert_false(try_run((sketch){"1", same, same, other, 8, 8}, &o));
     assert_string_equal(err.message, "'tpu.enqueue_dma' is not modelled: through a view with another layout");
-    err = (ts_error){0};
 }
 
 /* Every other sublane from the second on, the others are left as they are. */
-static void some_sublanes_are_stored(void **state) {
+TEST(some_sublanes_are_stored) {
     static const char body[] = LOAD ON("%a1", "1.000000e+05")
         STORE("%a") "\"tpu.store\"(%a1, %y, %c, %c) <{operandSegmentSizes = array<i32: "
                     "1, 1, 2, 0>, sublane_mask = array<i1: false, true, false, true, false, true, false, "
@@ -870,7 +859,7 @@ static void some_sublanes_are_stored(void **state) {
     for (int i = 0; i < 8 * 128; i++) assert_true(o.values[i] == (float)(i + i / 128 % 2 * 100000));
 }
 
-static void elements_are_read_as_vregs(void **state) {
+TEST(elements_are_read_as_vregs) {
     static const char body[] =
         "%p = \"arith.constant\"() <{value = 0.0 : f32}> : () -> f32\n"
         "%a = \"vector.transfer_read\"(%x, %c, %c, %p) <{in_bounds = [true, true]}> : (" WINDOW
@@ -914,7 +903,7 @@ static void add_times_ones(ts_text *t, const char *name, const char *left, const
 
 /* Products that follow each other go together, but for those of other sizes, and those that need results of one before other
  * than as the sums of the same rows. */
-static void products_wait_for_what_they_need(void **state) {
+TEST(products_wait_for_what_they_need) {
     static const struct {
         struct {
             const char *name, *left, *sums;
@@ -959,7 +948,7 @@ static void products_wait_for_what_they_need(void **state) {
 }
 
 /* A row within a tile is counted from the tile's first: a register that leads to another row is told. */
-static void registers_lead_to_tiles(void **state) {
+TEST(registers_lead_to_tiles) {
     static const struct {
         const char *body, *message;
     } rows[] = {
@@ -976,7 +965,6 @@ static void registers_lead_to_tiles(void **state) {
         assert_false(try_run((sketch){"2", same, same, rows[i].body, 16, 16}, &o));
         if (!strstr(err.message, rows[i].message)) fail_msg("row %zu: %s", i, err.message);
         assert_int_equal(err.kind, TS_ERROR_FAULT);
-        err = (ts_error){0};
     }
 }
 
@@ -1296,9 +1284,8 @@ static const struct {
      "'memref.alloca' is not modelled: of this memory"},
 };
 
-static void what_is_not_modelled_is_refused(void **state) {
+TEST(what_is_not_modelled_is_refused) {
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
-        err = (ts_error){0};
         assert_null(read_text(text_of(refused[i].s)));
         assert_string_equal(err.message, refused[i].message);
         assert_int_equal(err.kind, refused[i].kind);
@@ -1309,7 +1296,6 @@ static void what_is_not_modelled_is_refused(void **state) {
 /* A module of a window, a moving one and scratch: rows of 512 bytes, of 134,217,728 that there are. */
 static void read_sized(int window, int moving, int scratch) {
     char text[4096];
-    err = (ts_error){0};
     snprintf(
         text, sizeof text,
         "\"m\"() ({\n\"func.func\"() <{sym_name = \"main\"}> ({\n^bb0(%%i: i32, %%x: memref<%dx128xf32, "
@@ -1326,7 +1312,7 @@ static void read_sized(int window, int moving, int scratch) {
     assert_int_equal(program == NULL, err.message[0] != '\0');
 }
 
-static void what_does_not_fit_is_told_by_its_parts(void **state) {
+TEST(what_does_not_fit_is_told_by_its_parts) {
     read_sized(1 << 20, 8, 16);
     assert_string_equal(
         err.message,
@@ -1348,7 +1334,7 @@ static void what_does_not_fit_is_told_by_its_parts(void **state) {
 #define SCRATCH(name, rows) name " = \"tpu.internal_scratch\"() : () -> " MEMREF(rows) "\n"
 
 /* What is written through one is read through another, and all take as much as the largest. */
-static void internal_scratch_is_one_memory(void **state) {
+TEST(internal_scratch_is_one_memory) {
     static const char body[] = SCRATCH("%p", "8") LOAD
         "\"tpu.store\"(%a, %p, %c, %c) <{operandSegmentSizes = array<i32: 1, 1, 2, 0>, " ALL
         "}> : (vector<8x128xf32>, " MEMREF("8") ", index, index) -> ()\n" SCRATCH("%q", "24")
@@ -1360,7 +1346,7 @@ static void internal_scratch_is_one_memory(void **state) {
 }
 
 /* Texts have six digits of them: 1.4453125 is printed as 1.44531, which lies below it. */
-static void constants_of_bf16_are_the_nearest(void **state) {
+TEST(constants_of_bf16_are_the_nearest) {
     static const char *const bodies[] = {
         "%h = \"arith.constant\"() <{value = dense<1.445310e+00> : vector<8x128x2xbf16>}> : () -> "
         "vector<8x128x2xbf16>\n",
@@ -1380,7 +1366,7 @@ static void constants_of_bf16_are_the_nearest(void **state) {
 /* Of a seed, words of a vreg are Threefry's of its places, those of the next vreg of the places behind. */
 #define SEED(seeds, types) "\"tpu.prng_set_seed_32\"(" seeds ") : (" types ") -> ()\n"
 #define AS_F32(to, from)   to " = \"tpu.bitcast_vreg\"(" from ") : (vector<8x128xi32>) -> vector<8x128xf32>\n"
-static void random_bits_are_those_of_the_seed(void **state) {
+TEST(random_bits_are_those_of_the_seed) {
     static const char body[] = LOAD SEED("%g", "i32") BITS("%p") BITS("%q") AS_F32("%r", "%q") STORE("%r"),
                       folded[] = LOAD SEED("%g, %g", "i32, i32") BITS("%p") AS_F32("%r", "%p") STORE("%r");
     uint32_t one[2048], two[2048];
@@ -1462,7 +1448,7 @@ static void check_values(const small_float *f, const ts_dtype_info *type) {
 }
 
 /* Every code, and values from small ones to beyond the largest. */
-static void small_floats_are_those_of_their_formats(void **state) {
+TEST(small_floats_are_those_of_their_formats) {
     static const small_float rows[] = {
         {"f8E4M3FN", TS_DTYPE_F8E4M3FN, "i8", "0.5", .5f},
         {"f8E5M2", TS_DTYPE_F8E5M2, "i8", "7.5e1", 75},
@@ -1555,7 +1541,7 @@ static double of_eighth_turn(int k) {
 }
 
 /* Those that take several instructions, of 2,048 values. */
-static void functions_of_words(void **state) {
+TEST(functions_of_words) {
     static const struct {
         const char *body;
         double (*of)(int k);
@@ -1743,7 +1729,7 @@ static bool integer_holds(int predicate, uint32_t x, uint32_t y) {
     return of[predicate];
 }
 
-static void predicates_are_those_of_mlir(void **state) {
+TEST(predicates_are_those_of_mlir) {
     for (int predicate = 0; predicate < 16 + 10; predicate++) {
         bool floats = predicate < 16;
         const uint32_t *words = floats ? of_floats : of_integers;
@@ -1758,7 +1744,7 @@ static void predicates_are_those_of_mlir(void **state) {
     }
 }
 
-static void a_delay_is_of_nanoseconds(void **state) {
+TEST(a_delay_is_of_nanoseconds) {
     static const char delayed[] =
         LOAD STORE("%a") "%n = \"arith.constant\"() <{value = 3000000 : i32}> : () -> i32\n"
                          "%m = \"arith.addi\"(%n, %g) : (i32, i32) -> i32\n"
@@ -1768,7 +1754,7 @@ static void a_delay_is_of_nanoseconds(void **state) {
     assert_in_range(with - without, 4499950, 4500050); /* at 1.5 GHz */
 }
 
-static void logs_are_passed_over(void **state) {
+TEST(logs_are_passed_over) {
     outcome o =
         run((sketch){"2", same, same,
                      "\"tpu.log\"(%g) <{formatted = true, tag = \"step $0\"}> : (i32) -> ()\n" COPY, 16, 16});
@@ -1776,45 +1762,4 @@ static void logs_are_passed_over(void **state) {
     assert_string_equal(o.program->reports[o.program->report_count - 1].name, "logs_not_printed");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(predicates_are_those_of_mlir),
-        cmocka_unit_test(blocks_follow_the_grid),
-        cmocka_unit_test(what_a_cut_block_leaves_is_undefined),
-        cmocka_unit_test(a_block_that_is_there_is_not_fetched),
-        cmocka_unit_test(a_result_leaves_when_it_is_complete),
-        cmocka_unit_test(the_last_block_is_cut),
-        cmocka_unit_test(inputs_may_be_zeros),
-        cmocka_unit_test(windows_may_begin_in_a_block),
-        cmocka_unit_test(windows_may_have_one_buffer),
-        cmocka_unit_test(one_buffer_takes_longer),
-        cmocka_unit_test(one_step_has_no_loop),
-        cmocka_unit_test(a_grid_of_no_steps_does_nothing),
-        cmocka_unit_test(ways_are_taken_and_loops_end),
-        cmocka_unit_test(memrefs_begin_where_indices_say),
-        cmocka_unit_test(transfers_read_the_block_of_the_step),
-        cmocka_unit_test(scratch_may_be_in_hbm),
-        cmocka_unit_test(transfers_begin_where_registers_say),
-        cmocka_unit_test(parts_are_copied_as_another_type),
-        cmocka_unit_test(parts_are_copied_through_several_views),
-        cmocka_unit_test(parts_are_copied_in_parts),
-        cmocka_unit_test(transfers_read_a_part_of_the_block),
-        cmocka_unit_test(rows_behind_a_register_stay_in_their_tile),
-        cmocka_unit_test(a_region_gives_its_result),
-        cmocka_unit_test(some_sublanes_are_stored),
-        cmocka_unit_test(elements_are_read_as_vregs),
-        cmocka_unit_test(products_wait_for_what_they_need),
-        cmocka_unit_test(registers_lead_to_tiles),
-        cmocka_unit_test(a_step_has_its_cost),
-        cmocka_unit_test(internal_scratch_is_one_memory),
-        cmocka_unit_test(constants_of_bf16_are_the_nearest),
-        cmocka_unit_test(random_bits_are_those_of_the_seed),
-        cmocka_unit_test(small_floats_are_those_of_their_formats),
-        cmocka_unit_test(functions_of_words),
-        cmocka_unit_test(a_delay_is_of_nanoseconds),
-        cmocka_unit_test(logs_are_passed_over),
-        cmocka_unit_test(what_is_not_modelled_is_refused),
-        cmocka_unit_test(what_does_not_fit_is_told_by_its_parts),
-    };
-    return cmocka_run_group_tests(tests, set_up, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

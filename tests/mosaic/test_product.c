@@ -18,7 +18,7 @@ static int64_t cycles_of(ts_arena *arena, const ts_machine *machine, const ts_pr
     return result.counters.values[TS_COUNTER_CYCLES];
 }
 
-static void texts_are_mosaics(void **state) {
+TEST(texts_are_mosaics) {
     static const struct {
         const char *committed;
         ts_product_kernel kernel;
@@ -63,7 +63,7 @@ static void texts_are_mosaics(void **state) {
 }
 
 /* Steps of part of the grid cost what they do in all of it. */
-static void parts_of_a_grid(void **state) {
+TEST(parts_of_a_grid) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     const ts_machine *machine = ts_machine_load(&err, arena, "tpu-v5e");
@@ -92,7 +92,7 @@ static void parts_of_a_grid(void **state) {
 }
 
 /* The program that is written by hand, and the kernel, in the same blocks. */
-static void kernels_are_as_fast_as_programs(void **state) {
+TEST(kernels_are_as_fast_as_programs) {
     static const ts_define defines[] = {{"M", "1024"}, {"N", "1024"}, {"K", "1024"}, {"BM", "512"},
                                         {"BN", "512"}, {"BK", "512"}, {"OUT", "2"}};
     const ts_product_kernel k = {
@@ -117,7 +117,7 @@ static void kernels_are_as_fast_as_programs(void **state) {
 
 /* Where there are fewer tiles than units, their rows are dealt out; what is pushed once is popped once, and the first tile of
  * a sum is added to nothing. */
-static void tiles_are_dealt_out_to_units(void **state) {
+TEST(tiles_are_dealt_out_to_units) {
     static const struct {
         int64_t m, n, k;
         const char *machine;
@@ -163,7 +163,7 @@ static void tiles_are_dealt_out_to_units(void **state) {
     }
 }
 
-static void blocks_are_whole(void **state) {
+TEST(blocks_are_whole) {
     static const ts_product_kernel bad[] = {
         {128, 128, 128, 8, 128, 128, .transposed = false},
         {128, 128, 128, 16, 64, 128, .transposed = false},
@@ -185,15 +185,4 @@ static void blocks_are_whole(void **state) {
         assert_string_equal(err.message, "blocks of other than whole tiles, or not whole blocks");
         ts_arena_free(arena);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_are_mosaics),
-        cmocka_unit_test(parts_of_a_grid),
-        cmocka_unit_test(kernels_are_as_fast_as_programs),
-        cmocka_unit_test(tiles_are_dealt_out_to_units),
-        cmocka_unit_test(blocks_are_whole),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,16 +98,9 @@ static void check_table(const char *path, int least_rows) {
     assert_true(found.rows >= least_rows);
 }
 
-static void test_ops_are_mosaics(void **state) {
+TEST(test_ops_are_mosaics) {
     const char *other = getenv("TS_RELAYOUTS"); /* a table that was drawn */
     check_table("tests/mosaic/relayouts.tsv", 2459);
     check_table("tests/mosaic/relayouts_drawn.tsv", 1018);
     if (other != NULL) check_table(other, 0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ops_are_mosaics),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

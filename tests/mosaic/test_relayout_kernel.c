@@ -218,7 +218,7 @@ static bool try_row(void *self, ts_arena *arena, const relayout_row *row) {
     return is_chosen(c, row) && check_values(arena, row, &plan);
 }
 
-static void test_elements_arrive(void **state) {
+TEST(test_elements_arrive) {
     static const char *const tables[] = {"tests/mosaic/relayouts.tsv", "tests/mosaic/relayouts_drawn.tsv"};
     const char *other = getenv("TS_RELAYOUTS");
     const int every = stride(2, 16) / 2; /* 0: all */
@@ -228,11 +228,4 @@ static void test_elements_arrive(void **state) {
         print_message("%d of %d relayouts have their elements in place\n", found.used, found.rows);
         assert_true(found.used > 0);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_elements_arrive),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,7 +89,7 @@ static float result_at(const ts_run_result *result, int64_t element) {
 }
 
 /* Parts go to the next device, those of the last to the first. */
-static void parts_go_to_the_next_device(void **state) {
+TEST_WITH(parts_go_to_the_next_device, set_up, end_group) {
     const ts_run_result *result = run(REMOTE WAITS, PARTS);
     assert_non_null(result);
     assert_true(result->passed);
@@ -110,7 +110,7 @@ static void parts_go_to_the_next_device(void **state) {
     "#tpu.memory_space<semaphore_mem>>) -> " DONE "\n"
 
 /* The semaphore of the destination is chosen by a register, and so is the device. */
-static void registers_choose_device_and_semaphore(void **state) {
+TEST_WITH(registers_choose_device_and_semaphore, set_up, end_group) {
     const ts_run_result *result = run(PICK SEND("%x, %s, %y, %one_of, %right", "1, 1, 1, 1, 1, 0",
                                                 ARRAY ", " DONE ", " ARRAY ", " DONE ", i32")
                                           WAIT("%s", "%y", "%x") WAIT("%came", "%x", "%y"),
@@ -134,7 +134,7 @@ static void registers_choose_device_and_semaphore(void **state) {
     "\"tpu.wait_dma2\"(" semaphore ", " from ", " to ") : (" DONE ", " ROWS ", " ROWS ") -> ()\n"
 
 /* One wait for two halves, two for what came at once. */
-static void semaphores_of_transfers_count_bytes(void **state) {
+TEST_WITH(semaphores_of_transfers_count_bytes, set_up, end_group) {
     static const char *const bodies[] = {
         HALVES SEND_HALF("%x0", "%y0") SEND_HALF("%x1", "%y1") WAITS,
         HALVES REMOTE WAIT_HALF("%s", "%y0", "%x0") WAIT_HALF("%s", "%y1", "%x1")
@@ -161,7 +161,7 @@ static void semaphores_of_transfers_count_bytes(void **state) {
 #define ROW "memref<1x128xf32, #tpu.memory_space<any>>"
 
 /* Row 2 * me of x, by two slices that begin at me, to row 7 of y at home; the semaphore is the kernel's own. */
-static void slices_of_slices_begin_at_the_sum(void **state) {
+TEST_WITH(slices_of_slices_begin_at_the_sum, set_up, end_group) {
     const ts_run_result *result = run(
         HALVES HALF("%a", "%x",
                     "%me") "%b = \"tpu.memref_slice\"(%a, %me, %none) : (" ROWS ", i32, i32) -> " ROW
@@ -178,7 +178,7 @@ static void slices_of_slices_begin_at_the_sum(void **state) {
 }
 
 /* More registers than a box has terms: of x the row 3 * me + 2 * right, which is 2, 7 or 6. */
-static void registers_of_slices_are_added(void **state) {
+TEST_WITH(registers_of_slices_are_added, set_up, end_group) {
 #define NEXT(name, of, at)                                                                                   \
     name " = \"tpu.memref_slice\"(" of ", " at ", %none) : (" ROWS ", i32, i32) -> " ROWS "\n"
     const ts_run_result *result =
@@ -199,7 +199,7 @@ static void registers_of_slices_are_added(void **state) {
 }
 
 /* Two names of the barrier are one semaphore; a signal of the device itself needs no number. */
-static void devices_signal_each_other(void **state) {
+TEST_WITH(devices_signal_each_other, set_up, end_group) {
     const ts_run_result *result =
         run(BARRIER("%a") BARRIER("%b")
                 SIGNAL("%a", COUNT, "%right") "\"tpu.sem_signal\"(%b, %one) : (" COUNT
@@ -216,7 +216,7 @@ static void devices_signal_each_other(void **state) {
 }
 
 /* What was signalled, 3, is the number of a row, and all that there is to wait for. */
-static void semaphores_are_read(void **state) {
+TEST_WITH(semaphores_are_read, set_up, end_group) {
     const ts_run_result *result = run(
         HALVES "\"tpu.sem_signal\"(%c, %three) : (" COUNT
                ", i32) -> ()\n%count = \"tpu.sem_read\"(%c) : (" COUNT ") -> i32\n" AWAIT(
@@ -234,7 +234,7 @@ static void semaphores_are_read(void **state) {
         assert_true(result_at(result, (8 * d + 7) * 128) == (float)((8 * d + 3) * 128));
 }
 
-static void waits_in_a_circle_are_told(void **state) {
+TEST_WITH(waits_in_a_circle_are_told, set_up, end_group) {
     assert_null(run(AWAIT("%c", COUNT, "%one") SIGNAL("%c", COUNT, "%right"), PARTS));
     assert_int_equal(err.kind, TS_ERROR_FAULT);
     assert_non_null(strstr(err.message, "device 0"));
@@ -247,7 +247,7 @@ static void waits_in_a_circle_are_told(void **state) {
          " = \"tpu.memref_squeeze\"(" name "s) : (" ENTRY ") -> " COUNT "\n"
 
 /* A row has three: what is signalled at one place of a table is waited for there alone. */
-static void tables_of_semaphores_have_rows(void **state) {
+TEST_WITH(tables_of_semaphores_have_rows, set_up, end_group) {
     static const char begin[] = "%zero = \"arith.constant\"() <{value = 0 : i32}> : () -> i32\n"
                                 "%two = \"arith.constant\"() <{value = 2 : i32}> : () -> i32\n"
 
@@ -275,13 +275,13 @@ static void tables_of_semaphores_have_rows(void **state) {
     }
 }
 
-static void devices_have_numbers(void **state) {
+TEST_WITH(devices_have_numbers, set_up, end_group) {
     assert_null(run(SIGNAL("%c", COUNT, "%three"), PARTS));
     assert_non_null(strstr(err.message, "there is no device 3, expected 0 to 2"));
 }
 
 /* Without arrays in the text each device has a copy, which must be the same in the end. */
-static void copies_are_compared(void **state) {
+TEST_WITH(copies_are_compared, set_up, end_group) {
     const ts_run_result *result = run(REMOTE WAITS, "tilesim.mesh = \"x=3\"");
     assert_non_null(result);
     assert_int_equal(result->tensors[1].after.dims[0], 8);
@@ -366,7 +366,7 @@ static const struct {
      "'builtin.module': expected tilesim.arrays whose parts are the operands"},
 };
 
-static void what_is_not_modelled_is_refused(void **state) {
+TEST_WITH(what_is_not_modelled_is_refused, set_up, end_group) {
     const ts_mesh *mesh = mesh_of("3");
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         err = (ts_error){0};
@@ -378,29 +378,10 @@ static void what_is_not_modelled_is_refused(void **state) {
 }
 
 /* One device alone is device 0 of one; a kernel of several is not run on it. */
-static void a_kernel_of_a_mesh_needs_it(void **state) {
+TEST_WITH(a_kernel_of_a_mesh_needs_it, set_up, end_group) {
     assert_null(read_kernel(NULL, REMOTE WAITS, PARTS));
     assert_string_equal(err.message, "the kernel runs on the devices of a mesh: expected --mesh x=3");
     assert_int_equal(err.kind, TS_ERROR_USAGE);
     err = (ts_error){0};
     assert_non_null(read_kernel(NULL, REMOTE WAITS, "tilesim.generation = 5 : i64"));
-}
-
-int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(parts_go_to_the_next_device, set_up, end_group),
-        cmocka_unit_test_setup_teardown(registers_choose_device_and_semaphore, set_up, end_group),
-        cmocka_unit_test_setup_teardown(semaphores_of_transfers_count_bytes, set_up, end_group),
-        cmocka_unit_test_setup_teardown(slices_of_slices_begin_at_the_sum, set_up, end_group),
-        cmocka_unit_test_setup_teardown(registers_of_slices_are_added, set_up, end_group),
-        cmocka_unit_test_setup_teardown(devices_signal_each_other, set_up, end_group),
-        cmocka_unit_test_setup_teardown(semaphores_are_read, set_up, end_group),
-        cmocka_unit_test_setup_teardown(waits_in_a_circle_are_told, set_up, end_group),
-        cmocka_unit_test_setup_teardown(tables_of_semaphores_have_rows, set_up, end_group),
-        cmocka_unit_test_setup_teardown(devices_have_numbers, set_up, end_group),
-        cmocka_unit_test_setup_teardown(copies_are_compared, set_up, end_group),
-        cmocka_unit_test_setup_teardown(what_is_not_modelled_is_refused, set_up, end_group),
-        cmocka_unit_test_setup_teardown(a_kernel_of_a_mesh_needs_it, set_up, end_group),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -159,7 +159,7 @@ static void run_case(const kernel_case *c) {
     ts_error_free(err);
 }
 
-static void values_are_those_of_interpret_mode(void **state) {
+TEST(values_are_those_of_interpret_mode) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) run_case(&cases[i]);
 }
 
@@ -198,7 +198,7 @@ static const float *run_remainders(ts_error *err, ts_arena *arena, float *x, flo
 }
 
 /* C's fmodf, or NaN where the quotient is beyond 2^35. */
-static void remainders_of_any_size(void **state) {
+TEST(remainders_of_any_size) {
     uint64_t seed = 1;
     for (int round = 0; round < 40; round++) {
         ts_error *err = ts_error_new();
@@ -220,7 +220,7 @@ static void remainders_of_any_size(void **state) {
 }
 
 /* Floats of 16 bits that are not bf16 have no instructions, on no machine. */
-static void f16_is_not_computed_as_bf16(void **state) {
+TEST(f16_is_not_computed_as_bf16) {
     static char bytes[1 << 16];
     FILE *file = fopen("tests/mosaic/kernels/add_bf16.v6.mlir", "rb");
     assert_non_null(file);
@@ -241,11 +241,4 @@ static void f16_is_not_computed_as_bf16(void **state) {
     assert_non_null(strstr(ts_error_message(err), "'arith.addf' is not modelled: of such types"));
     ts_arena_free(arena);
     ts_error_free(err);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(values_are_those_of_interpret_mode),
-                                       cmocka_unit_test(remainders_of_any_size),
-                                       cmocka_unit_test(f16_is_not_computed_as_bf16)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

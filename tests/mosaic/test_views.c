@@ -237,14 +237,11 @@ static const char *found_by(sketch s) {
     return found.bytes;
 }
 
-static void dmas_read_through_views(void **state) {
+TEST(dmas_read_through_views) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const char *found = found_by(rows[i].s);
         if (strcmp(found, rows[i].found) != 0) fail_msg("row %zu: %s, expected %s", i, found, rows[i].found);
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(dmas_read_through_views)};
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

@@ -125,7 +125,7 @@ static const struct {
 } wide[] = {{16, true},   {24, false}, {32, false},  {33, true},  {64, true},   {66, true},
             {128, false}, {129, true}, {192, false}, {255, true}, {256, false}, {258, false}};
 
-static void runs_in_columns(void **state) {
+TEST(runs_in_columns) {
     for (size_t i = 0; has_columns() && i < sizeof wide / sizeof wide[0]; i++) {
         const int64_t n = wide[i].bytes, inner = n % 2 == 0 ? 2 : 3;
         ts_copy_context m = context_of(8, NULL, NULL);
@@ -141,7 +141,7 @@ static void runs_in_columns(void **state) {
     }
 }
 
-static void boxes_in_columns(void **state) {
+TEST(boxes_in_columns) {
     for (size_t i = 0; i < sizeof boxes / sizeof boxes[0]; i++) {
         const box_row *row = &boxes[i];
         const ts_copy_context m = context_of(row->bits, NULL, NULL);
@@ -155,7 +155,7 @@ static void boxes_in_columns(void **state) {
 }
 
 /* What changes, what is narrower than a byte or lies within one, and where there are no kernels. */
-static void others_are_not(void **state) {
+TEST(others_are_not) {
     const ts_plan_loop loops[] = {{2000, 12000, 4}, {3000, 4, 8000}};
     ts_plan_box box = box_of(2, loops);
     ts_copy_context m = context_of(32, NULL, NULL), narrow = context_of(4, NULL, NULL), base = m;
@@ -205,7 +205,7 @@ static const stream_row streams[] = {
     {"columns of runs that are no few", 48 * 8, 2, {{17, 4800, 48}, {100, 48, 816}}, false},
 };
 
-static void boxes_in_streams(void **state) {
+TEST(boxes_in_streams) {
     static uint8_t src[200000], dst[200000];
     for (size_t i = 0; has_columns() && i < sizeof streams / sizeof streams[0]; i++) {
         const stream_row *row = &streams[i];
@@ -256,7 +256,7 @@ static void call_for_kernels(ts_tile_kernels *tiles, ts_columns_function **colum
 }
 
 /* A plan's boxes are gone through together: they are moved as they would be alone. */
-static void boxes_of_groups(void **state) {
+TEST(boxes_of_groups) {
     static uint8_t src[400000], dst[400000];
     ts_kernels kernels = *ts_kernels_best();
     ts_tile_kernels tiles = *kernels.tiles[0];
@@ -373,13 +373,13 @@ static const layout_pair adjoining[] = {
 };
 
 /* Columns of a line of bytes, and of one more. */
-static void whole_lines(void **state) {
+TEST(whole_lines) {
     uint64_t seed = 5;
     for (int rows = 63; rows <= 66; rows++)
         move_columns(&(layout_pair){"u8[R,C]{1,0}", "u8[R,C]{0,1}", SOME}, rows, 431, rows, &seed);
 }
 
-static void random_streams(void **state) {
+TEST(random_streams) {
     const int count = (int)(sizeof adjoining / sizeof adjoining[0]);
     uint64_t seed = 20261130;
     for (int n = 0, most = rounds(400, 78); n < most; n++)
@@ -387,7 +387,7 @@ static void random_streams(void **state) {
                      1 + random_below(&seed, 900), (int)random_below(&seed, 64), &seed);
 }
 
-static void random_columns(void **state) {
+TEST(random_columns) {
     const int count = (int)(sizeof pairs / sizeof pairs[0]);
     uint64_t seed = 20261130;
     for (int n = 0, most = rounds(280, 54); n < most; n++)
@@ -396,14 +396,14 @@ static void random_columns(void **state) {
 }
 
 /* Of each byte of a line and each length of the last, a column; of few rows more than blocks have, some. */
-static void ends_of_columns(void **state) {
+TEST(ends_of_columns) {
     uint64_t seed = 1;
     for (int n = 0; n < 128; n += stride(1, 5))
         move_columns(&pairs[n % 5], 768 + n, 260 + n % 70, n % 64, &seed);
 }
 
 /* Columns that end where lines do, and others that follow them. */
-static void columns_in_tiles(void **state) {
+TEST(columns_in_tiles) {
     static const layout_pair tiles[] = {{"f32[R,C]{0,1}", "f32[R,C]{1,0:T(8,128)}", LARGE},
                                         {"bf16[R,C]{0,1}", "bf16[R,C]{1,0:T(8,128)(2,1)}", LARGE},
                                         {"f32[R,C]{0,1:T(8,128)}", "f32[R,C]{1,0:T(8,128)}", LARGE}};
@@ -415,21 +415,11 @@ static void columns_in_tiles(void **state) {
 }
 
 /* More columns than lines are kept for, in blocks that do not divide them, and leave one that no kernel for columns takes. */
-static void many_columns(void **state) {
+TEST(many_columns) {
     uint64_t seed = 2;
     move_columns(&pairs[0], 400, 2700, 1, &seed);
     move_columns(&pairs[0], 400, 4097, 1, &seed);
     move_columns(&pairs[1], 520, 4611, 3, &seed);
     move_columns(&pairs[2], 1030, 3077, 5, &seed);
     move_columns(&pairs[3], 400, 2111, 7, &seed);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(boxes_in_columns), cmocka_unit_test(runs_in_columns),
-                                       cmocka_unit_test(others_are_not),   cmocka_unit_test(random_columns),
-                                       cmocka_unit_test(ends_of_columns),  cmocka_unit_test(many_columns),
-                                       cmocka_unit_test(columns_in_tiles), cmocka_unit_test(boxes_in_streams),
-                                       cmocka_unit_test(random_streams),   cmocka_unit_test(whole_lines),
-                                       cmocka_unit_test(boxes_of_groups)};
-    return cmocka_run_group_tests_name("move/columns", tests, NULL, NULL);
 }

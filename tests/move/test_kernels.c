@@ -108,7 +108,7 @@ static int random_loops(uint64_t *seed, ts_plan_loop *loops) {
     return count;
 }
 
-static void random_boxes(void **state) {
+TEST(random_boxes) {
     uint64_t seed = first_seed();
     ts_arena *arena = ts_arena_new();
     for (int n = 0, most = rounds(400, 80); n < most; n++) {
@@ -299,7 +299,7 @@ static void check_to_the_end(int64_t rows, int64_t columns, int unit, int64_t be
     ts_arena_free(arena);
 }
 
-static void rows_up_to_the_end(void **state) {
+TEST(rows_up_to_the_end) {
     for (int version = 0; version < TS_KERNELS_COUNT; version++) {
         for (int n = 0; ts_kernels_get(version) && n < 33 * 4; n++)
             check_to_the_end(64 + n % 5 * 7, 8 + n % 33, 1 + n / 33 % 2, n / 66 * TS_LINE_BYTES,
@@ -307,7 +307,7 @@ static void rows_up_to_the_end(void **state) {
     }
 }
 
-static void random_shapes(void **state) {
+TEST(random_shapes) {
     uint64_t seed = first_seed();
     for (int n = 0, most = rounds(82, 41); n < most; n++) {
         int64_t rows = 1 + random_below(&seed, 150), columns = 1 + random_below(&seed, 300);
@@ -316,7 +316,7 @@ static void random_shapes(void **state) {
 }
 
 /* Of more runs than are carried at once, runs that many blocks continue, and boxes in bands. */
-static void wide_shapes(void **state) {
+TEST(wide_shapes) {
     static const char *const wide[][2] = {
         {"u8[R,C]{1,0}", "u8[R,C]{0,1}"},
         {"bf16[C,R]{1,0}", "bf16[C,R]{0,1}"},
@@ -403,7 +403,7 @@ static int threads_of(const char *from, const char *to, int64_t rows, int64_t co
 }
 
 /* Past the caches go moves of more than half of the last one, alone or with those that are alike. */
-static void stores_that_pass_the_caches(void **state) {
+TEST(stores_that_pass_the_caches) {
     static const struct {
         int64_t rows, alike; /* a row is 4 KiB, read and written */
         bool streams;
@@ -455,7 +455,7 @@ static void check_in_turns(int64_t lines, int64_t step, bool to_half, const ts_k
     ts_arena_free(arena);
 }
 
-static void rows_in_turns(void **state) {
+TEST(rows_in_turns) {
     uint64_t seed = first_seed();
     for (int version = 0; version < TS_KERNELS_COUNT; version++) {
         const ts_kernels *kernels = ts_kernels_get(version);
@@ -487,7 +487,7 @@ static void check_last_page(const type_pair *pair, int64_t count, int64_t apart,
     guarded_free(dst);
 }
 
-static void ends_of_pages(void **state) {
+TEST(ends_of_pages) {
     uint64_t seed = first_seed();
     for (size_t n = 0; n < sizeof pairs / sizeof pairs[0]; n++) {
         bool whole = pairs[n].from_bits % 8 == 0 && pairs[n].to_bits % 8 == 0;
@@ -498,7 +498,7 @@ static void ends_of_pages(void **state) {
 }
 
 /* A thread for each 2 MiB that are read and written, or for 16 Ki elements that are gathered. */
-static void threads_that_pay(void **state) {
+TEST(threads_that_pay) {
     static const char row[] = "f32[R,C]{1,0}", column[] = "f32[R,C]{0,1}",
                       odd[] = "f32[R,C]{1,0:T(8,128)(*,3)}";
     assert_int_equal(threads_of(row, column, 1, 1), 1);
@@ -576,7 +576,7 @@ static uint8_t *every_value(ts_arena *arena, int bytes, int64_t *count) {
     return values;
 }
 
-static void every_conversion(void **state) {
+TEST(every_conversion) {
     ts_arena *arena = ts_arena_new();
     for (int from = 0; from < TYPES; from++) {
         for (int to = 0; to < TYPES; to++) {
@@ -591,7 +591,7 @@ static void every_conversion(void **state) {
 }
 
 /* Words that become halves and take turns by rows. */
-static void every_pair(void **state) {
+TEST(every_pair) {
     ts_arena *arena = ts_arena_new();
     int64_t count;
     uint8_t *values = every_value(arena, 4, &count);
@@ -612,7 +612,7 @@ static void every_pair(void **state) {
 }
 
 /* By kernels that have stores past the caches; the portable ones have none. The best are the last this host runs. */
-static void copies_that_pass_the_caches(void **state) {
+TEST(copies_that_pass_the_caches) {
     enum { BYTES = 1000 };
     uint8_t from[BYTES], to[BYTES + 2 * GUARD_BYTES], want[sizeof to];
     const ts_kernels *last = NULL;
@@ -630,21 +630,4 @@ static void copies_that_pass_the_caches(void **state) {
         assert_memory_equal(to, want, sizeof to);
     }
     assert_ptr_equal(ts_kernels_best(), last);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_conversion),
-        cmocka_unit_test(every_pair),
-        cmocka_unit_test(random_boxes),
-        cmocka_unit_test(random_shapes),
-        cmocka_unit_test(rows_up_to_the_end),
-        cmocka_unit_test(rows_in_turns),
-        cmocka_unit_test(ends_of_pages),
-        cmocka_unit_test(threads_that_pay),
-        cmocka_unit_test(stores_that_pass_the_caches),
-        cmocka_unit_test(wide_shapes),
-        cmocka_unit_test(copies_that_pass_the_caches),
-    };
-    return cmocka_run_group_tests_name("dma/kernels", tests, NULL, NULL);
 }

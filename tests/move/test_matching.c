@@ -72,7 +72,7 @@ static const struct {
 };
 
 /* The lower halves of the masks tell enough. */
-static void permutes_of_lines(void **state) {
+TEST(permutes_of_lines) {
     const ts_kernels *kernels = ts_kernels_get(TS_KERNELS_AVX512);
     for (size_t n = 0; kernels && n < sizeof permutes / sizeof permutes[0]; n++) {
         ts_copy_context m = context_of(TS_DTYPE_U8, 8 * permutes[n].unit, kernels);
@@ -115,7 +115,7 @@ static bool is_permute(const ts_tile_kernels *kernels, ts_tile_function *functio
     return false;
 }
 
-static void permutes_or_networks(void **state) {
+TEST(permutes_or_networks) {
     const ts_kernels *kernels = ts_kernels_get(TS_KERNELS_AVX512);
     for (size_t n = 0; kernels && n < sizeof networks / sizeof networks[0]; n++) {
         ts_copy_context m = context_of(TS_DTYPE_U8, 8 * networks[n].unit, kernels);
@@ -148,7 +148,7 @@ static const struct {
     {TS_DTYPE_U8, 64, {{754, 48, 144}, {3, 36192, 48}, {16, 3, 1}, {3, 1, 16}}, true},
 };
 
-static void loads_of_lines(void **state) {
+TEST(loads_of_lines) {
     const ts_kernels *kernels = ts_kernels_get(TS_KERNELS_AVX512);
     for (size_t n = 0; kernels && n < sizeof loads / sizeof loads[0]; n++) {
         ts_copy_context m = context_of(TS_DTYPE_U8, 8, kernels);
@@ -183,7 +183,7 @@ static const struct {
     {4, {{9, 9216, 8192}, {4, 1004, 512}, {128, 2, 4}, {2, 502, 2}}, false}, /* a loop that is not known */
 };
 
-static void boxes_that_are_alike(void **state) {
+TEST(boxes_that_are_alike) {
     for (int version = 0; version < TS_KERNELS_COUNT; version++) {
         const ts_kernels *kernels = ts_kernels_get(version);
         ts_copy_context m = context_of(TS_DTYPE_BF16, 16, kernels);
@@ -420,7 +420,7 @@ static void match_continued(size_t n, const ts_copy_context *m) {
     assert_true(j.tile.rows.count * j.tile.columns.count < continued[n].rows * continued[n].columns);
 }
 
-static void boxes_that_continue(void **state) {
+TEST(boxes_that_continue) {
     for (int version = 0; version < TS_KERNELS_COUNT; version++) {
         const ts_kernels *kernels = ts_kernels_get(version);
         ts_copy_context m = context_of(TS_DTYPE_F32, 32, kernels);
@@ -455,7 +455,7 @@ static void match_short_columns(size_t n, const ts_kernels *kernels) {
     if (is) assert_int_equal(j.tile.rows.count, 12);
 }
 
-static void short_columns_that_continue(void **state) {
+TEST(short_columns_that_continue) {
     for (int version = 0; version < TS_KERNELS_COUNT; version++) {
         const ts_kernels *kernels = ts_kernels_get(version);
         for (size_t n = 0; kernels && n < sizeof short_columns / sizeof short_columns[0]; n++)
@@ -509,7 +509,7 @@ static void move_by_halves(size_t n, const ts_kernels *kernels) {
 }
 #endif
 
-static void lines_of_halves(void **state) {
+TEST(lines_of_halves) {
 #ifdef TS_KERNELS_X86
     const ts_kernels *kernels = ts_kernels_get(TS_KERNELS_AVX512);
     for (size_t n = 0; kernels && n < sizeof pairs / sizeof pairs[0]; n++) move_by_halves(n, kernels);
@@ -560,7 +560,7 @@ static void split_lines(size_t n, const ts_kernels *kernels) {
 }
 #endif
 
-static void lines_that_are_split(void **state) {
+TEST(lines_that_are_split) {
 #ifdef TS_KERNELS_X86
     const ts_kernels *kernels = ts_kernels_get(TS_KERNELS_AVX512);
     for (size_t n = 0; kernels && n < sizeof turns / sizeof turns[0]; n++) split_lines(n, kernels);
@@ -586,7 +586,7 @@ static const struct {
     {16, {{2, 42, 160}, {5, 8, 32}, {4, 2, 8}}, 40, {false, false}},
 };
 
-static void elements_that_are_listed(void **state) {
+TEST(elements_that_are_listed) {
     for (size_t n = 0; n < sizeof elements / sizeof elements[0]; n++) {
         ts_copy_context m = context_of(TS_DTYPE_U8, elements[n].bits, NULL);
         ts_plan_box box = all_loops(elements[n].loops);
@@ -608,7 +608,7 @@ static void elements_that_are_listed(void **state) {
 
 /* ---- Steps ---- */
 
-static void steps_that_are_kept(void **state) {
+TEST(steps_that_are_kept) {
     enum { BYTES = 512 };
     static const ts_plan_loop few[] = {{5, 20, 1}, {4, 1, 5}}, runs[] = {{3, 100, 130}, {100, 1, 1}};
     uint8_t src[BYTES], dst[BYTES] = {0}, again[BYTES] = {0};
@@ -752,7 +752,7 @@ static void move_alone(size_t n, const ts_kernels *kernels) {
     assert_int_equal(copy.tile.loops[TS_TILE_LOOPS - 1].src_step == 0, alone[n].are);
 }
 
-static void tiles_that_are_listed(void **state) {
+TEST(tiles_that_are_listed) {
     const ts_kernels *kernels = ts_kernels_get(TS_KERNELS_AVX512);
     for (size_t n = 0; kernels && n < sizeof listed / sizeof listed[0]; n++) move_listed(n, kernels);
     for (size_t n = 0; kernels && n < sizeof alone / sizeof alone[0]; n++) move_alone(n, kernels);
@@ -778,7 +778,7 @@ static const struct {
     {1, {{512, 1, 5}, {2, 600, 7}}, false},                     /* no columns */
 };
 
-static void transposes_or_lines(void **state) {
+TEST(transposes_or_lines) {
     const ts_kernels *kernels = ts_kernels_get(TS_KERNELS_AVX512);
     for (size_t n = 0; kernels && n < sizeof whether / sizeof whether[0]; n++) {
         ts_copy_context m = context_of(TS_DTYPE_U8, 8 * whether[n].unit, kernels);
@@ -826,7 +826,7 @@ static const struct {
     {8, 64, 1000, 512 + 1, false, false, false, 640}, /* more than a strip has */
 };
 
-static void lines_that_collide(void **state) {
+TEST(lines_that_collide) {
     for (int version = 0; version < TS_KERNELS_COUNT; version++) {
         const ts_kernels *kernels = ts_kernels_get(version);
         for (size_t n = 0; kernels && n < sizeof colliding / sizeof colliding[0]; n++) {
@@ -848,7 +848,7 @@ static void lines_that_collide(void **state) {
 }
 
 /* Fewer bytes of rows than a lane has are moved together where what is behind the last may be read. */
-static void strips_of_few_bytes(void **state) {
+TEST(strips_of_few_bytes) {
     for (int behind = 0; behind <= 64; behind += 64) {
         ts_copy_context m = context_of(TS_DTYPE_U8, 8, ts_kernels_best());
         ts_plan_loop loops[] = {{64, 1, 4100}, {64, 1000, 1}};
@@ -863,7 +863,7 @@ static void strips_of_few_bytes(void **state) {
 }
 
 /* Rows of two loops: those of one lie apart, and those of both in few lines of the cache. */
-static void chunks_that_collide(void **state) {
+TEST(chunks_that_collide) {
     static const ts_plan_loop apart[] = {{8, 34816, 2}, {17, 2048, 16}, {120, 2, 272}, {0}},
                               near[] = {{8, 34944, 2}, {17, 2176, 16}, {120, 2, 272}, {0}};
     for (int version = 0; version < TS_KERNELS_COUNT; version++) {
@@ -934,7 +934,7 @@ static bool move_both(size_t n, const ts_kernels *kernels, uint8_t *src, uint8_t
     return list.taken[1];
 }
 
-static void boxes_with_a_lack(void **state) {
+TEST(boxes_with_a_lack) {
     static uint8_t src[LACK_BYTES], dst[LACK_BYTES], expected[LACK_BYTES];
     for (size_t n = 0; n < sizeof lacks / sizeof lacks[0]; n++) {
         move_both(n, NULL, src, expected);
@@ -951,7 +951,7 @@ static void boxes_with_a_lack(void **state) {
 /* ---- Runs ---- */
 
 /* Within a cache, where lines are masked, runs of more than a quarter of one; else of half, or all of it. */
-static void runs_or_lines(void **state) {
+TEST(runs_or_lines) {
     for (int version = 0; version < TS_KERNELS_COUNT; version++) {
         const ts_kernels *kernels = ts_kernels_get(version);
         if (!kernels) continue;
@@ -991,7 +991,7 @@ static const struct {
     {0, {{14, 65, 25350}, {390, 910, 65}, {65, 1, 1}}, 14, 390},    /* longer than a line */
 };
 
-static void loops_of_runs(void **state) {
+TEST(loops_of_runs) {
     for (int version = 0; version < TS_KERNELS_COUNT; version++) {
         const ts_kernels *kernels = ts_kernels_get(version);
         for (size_t n = 0; kernels && n < sizeof turned / sizeof turned[0]; n++) {
@@ -1030,7 +1030,7 @@ static const struct {
     {2, {{7, 2, 1000}, {500, 128, 2}}, 0, 0, 0},
 };
 
-static void rows_that_are_copied(void **state) {
+TEST(rows_that_are_copied) {
     for (int version = 0; version < TS_KERNELS_COUNT; version++) {
         const ts_kernels *kernels = ts_kernels_get(version);
         for (size_t n = 0; kernels && n < sizeof short_rows / sizeof short_rows[0]; n++) {
@@ -1050,7 +1050,7 @@ static void rows_that_are_copied(void **state) {
 }
 
 /* Before lines that are hardly there, but behind those that are whole. */
-static void rows_that_are_copied_late(void **state) {
+TEST(rows_that_are_copied_late) {
     static const ts_plan_loop hardly[] = {{15, 16384, 4371}, {13, 1, 47}, {5, 2048, 8}, {8, 128, 1}, {0}},
                               whole[] = {{8, 1, 512}, {512, 8, 1}, {0}};
     for (int version = 0; version < TS_KERNELS_COUNT; version++) {
@@ -1081,7 +1081,7 @@ static const struct {
     {2, 63, {{32, 12, 2}, {6, 2, 64}}, false}, {4, 64, {{32, 12, 4}, {3, 4, 128}}, false},
 };
 
-static void rows_that_are_read_on(void **state) {
+TEST(rows_that_are_read_on) {
     const ts_kernels *kernels = ts_kernels_get(TS_KERNELS_AVX512);
     for (size_t n = 0; kernels && n < sizeof read_on / sizeof read_on[0]; n++) {
         ts_copy_context m = context_of(TS_DTYPE_U8, 8 * read_on[n].unit, kernels);
@@ -1096,7 +1096,7 @@ static void rows_that_are_read_on(void **state) {
 }
 
 /* Before permutes and lines that are not whole. */
-static void rows_that_are_read_on_early(void **state) {
+TEST(rows_that_are_read_on_early) {
     static const ts_plan_loop loops[] = {{128, 14, 1}, {14, 1, 128}, {0}};
     const ts_kernels *kernels = ts_kernels_get(TS_KERNELS_AVX512);
     for (int64_t behind = 0; kernels && behind <= 64; behind += 64) {
@@ -1109,32 +1109,4 @@ static void rows_that_are_read_on_early(void **state) {
         assert_true(ts_copy_plan_match_box(&j, &box, times));
         assert_int_equal(j.tile_function == kernels->tiles[0]->transposes[0], behind == 64);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_that_collide),
-        cmocka_unit_test(strips_of_few_bytes),
-        cmocka_unit_test(chunks_that_collide),
-        cmocka_unit_test(boxes_with_a_lack),
-        cmocka_unit_test(runs_or_lines),
-        cmocka_unit_test(loops_of_runs),
-        cmocka_unit_test(permutes_of_lines),
-        cmocka_unit_test(boxes_that_are_alike),
-        cmocka_unit_test(boxes_that_continue),
-        cmocka_unit_test(short_columns_that_continue),
-        cmocka_unit_test(rows_that_are_copied),
-        cmocka_unit_test(rows_that_are_copied_late),
-        cmocka_unit_test(lines_of_halves),
-        cmocka_unit_test(lines_that_are_split),
-        cmocka_unit_test(elements_that_are_listed),
-        cmocka_unit_test(steps_that_are_kept),
-        cmocka_unit_test(transposes_or_lines),
-        cmocka_unit_test(rows_that_are_read_on),
-        cmocka_unit_test(rows_that_are_read_on_early),
-        cmocka_unit_test(tiles_that_are_listed),
-        cmocka_unit_test(permutes_or_networks),
-        cmocka_unit_test(loads_of_lines),
-    };
-    return cmocka_run_group_tests_name("move/matching", tests, NULL, NULL);
 }

@@ -120,7 +120,7 @@ static void move(ts_arena *arena, end *src, end *dst, int rank, const int64_t *s
     } while (next_index(rank, sizes, index));
 }
 
-static void there_and_back(void **state) {
+TEST(there_and_back) {
     ts_arena *arena = ts_arena_new();
     uint64_t seed = 2024;
     for (int n = 0, most = rounds(RANDOM_PAIRS, RANDOM_PAIRS / 5); n < most; n++) {
@@ -144,7 +144,7 @@ static void there_and_back(void **state) {
     ts_arena_free(arena);
 }
 
-static void poison_goes_with_the_elements(void **state) {
+TEST(poison_goes_with_the_elements) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     int64_t dims[1] = {100};
@@ -166,7 +166,7 @@ static void poison_goes_with_the_elements(void **state) {
     ts_arena_free(arena);
 }
 
-static void refusals(void **state) {
+TEST(refusals) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     int64_t dims[1] = {64};
@@ -198,7 +198,7 @@ static void refusals(void **state) {
 
 /* ---- Runs of every length, whose destination has gaps ---- */
 
-static void runs_of_every_length(void **unused) {
+TEST(runs_of_every_length) {
     enum { MOST = 140, GAP = 3, TIMES = 3 * 5 };
     static uint8_t src[TIMES * MOST], made[TIMES * (MOST + GAP)], expected[sizeof made];
     for (size_t i = 0; i < sizeof src; i++) src[i] = (uint8_t)(i * 131 >> 3);
@@ -242,7 +242,7 @@ static void check_prepared(ts_arena *arena, ts_prepared_move *move, int64_t shif
                              from[8 + shift + row * PREPARED_ROW + i]);
 }
 
-static void prepared_moves_are_done_anywhere(void **state) {
+TEST(prepared_moves_are_done_anywhere) {
     ts_arena *arena = ts_arena_new();
     const ts_plan *plan = plan_columns(arena);
     for (int version = 0; version < TS_KERNELS_COUNT; version++) {
@@ -256,7 +256,7 @@ static void prepared_moves_are_done_anywhere(void **state) {
 }
 
 /* Between memories of one size nothing is found, and put into the arena, twice. */
-static void prepared_moves_are_found_at_once(void **state) {
+TEST(prepared_moves_are_found_at_once) {
     ts_arena *arena = ts_arena_new();
     ts_prepared_move *move =
         ts_move_prepare(arena, plan_columns(arena), &(ts_move_options){.kernels = ts_kernels_best()});
@@ -282,7 +282,7 @@ static void prepared_moves_are_found_at_once(void **state) {
     ts_arena_free(arena);
 }
 
-static void prepared_moves_are_checked_each_time(void **state) {
+TEST(prepared_moves_are_checked_each_time) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_space *space = ts_space_new(arena, "VMEM", 1024);
@@ -312,7 +312,7 @@ static void prepared_moves_are_checked_each_time(void **state) {
 
 /* Where the layouts end behind a space, and the elements do not, these alone are asked for; and the poison is that of
  * the place. */
-static void prepared_moves_of_slices(void **state) {
+TEST(prepared_moves_of_slices) {
     ts_arena *arena = ts_arena_new();
     const int64_t sizes[] = {2, 40};
     ts_plan_side tiled = {.shape = parse_shape(arena, "u8[2,40]{1,0:T(8,128)}")},
@@ -336,7 +336,7 @@ static void prepared_moves_of_slices(void **state) {
 }
 
 /* Outside of their space, and at one place. */
-static void no_elements_may_be_anywhere(void **state) {
+TEST(no_elements_may_be_anywhere) {
     ts_arena *arena = ts_arena_new();
     ts_space *space = ts_space_new(arena, "space", 64);
     const int64_t sizes[] = {0, 8};
@@ -346,19 +346,4 @@ static void no_elements_may_be_anywhere(void **state) {
     assert_true(ts_dma_move(NULL, plan, space, space));
     ts_space_free(space);
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(there_and_back),
-        cmocka_unit_test(poison_goes_with_the_elements),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(no_elements_may_be_anywhere),
-        cmocka_unit_test(prepared_moves_are_done_anywhere),
-        cmocka_unit_test(prepared_moves_are_found_at_once),
-        cmocka_unit_test(prepared_moves_are_checked_each_time),
-        cmocka_unit_test(prepared_moves_of_slices),
-        cmocka_unit_test(runs_of_every_length),
-    };
-    return cmocka_run_group_tests_name("dma/move", tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static const struct {
     {16, 3, 1, {1}, {1}, 0, 0, false, false, false}, /* nothing changes */
 };
 
-static void networks_of_digits(void **state) {
+TEST(networks_of_digits) {
     for (size_t n = 0; n < sizeof networks / sizeof networks[0]; n++) {
         ts_tile tile;
         ts_digit src[6] = {{0}}, dst[6] = {{0}}, enters[6], leaves[6];
@@ -36,9 +36,4 @@ static void networks_of_digits(void **state) {
         assert_int_equal(tile.swaps, networks[n].swaps);
         assert_int_equal(tile.orders_again, networks[n].orders_again);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(networks_of_digits)};
-    return cmocka_run_group_tests_name("move/network", tests, NULL, NULL);
 }

@@ -46,7 +46,7 @@ static const ts_shape *shape(ts_arena *arena, const char *type, const int64_t *d
     return ts_shape_parse(&err, arena, &source);
 }
 
-static void stripes_tell_sides_apart(void **state) {
+TEST(stripes_tell_sides_apart) {
     uint64_t seed = SEED;
     int apart = 0, accepted = 0, close = 0;
     for (int round = 0; round < ROUNDS; round++) {
@@ -78,9 +78,4 @@ static void stripes_tell_sides_apart(void **state) {
     }
     print_message("seed %d: %d of %d are apart, %d of them are accepted\n", SEED, apart, ROUNDS, accepted);
     assert_true(apart > ROUNDS / 10 && close * 5 < apart);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(stripes_tell_sides_apart)};
-    return cmocka_run_group_tests_name("dma/overlap", tests, NULL, NULL);
 }

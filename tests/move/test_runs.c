@@ -220,7 +220,7 @@ static bool has_whole_runs(const ts_copy_plan *copy) {
     return true;
 }
 
-static void boxes_in_runs(void **state) {
+TEST(boxes_in_runs) {
     for (size_t i = 0; has_runs() && i < sizeof boxes / sizeof boxes[0]; i++) {
         const box_row *row = &boxes[i];
         ts_copy_context m = context_of(row->bits);
@@ -323,7 +323,7 @@ static void move_runs(const layout_pair *pair, int64_t rows, int64_t columns, in
     ts_arena_free(arena);
 }
 
-static void random_runs(void **state) {
+TEST(random_runs) {
     const int count = (int)(sizeof pairs / sizeof pairs[0]);
     uint64_t seed = 20261129;
     for (int n = 0, most = rounds(240, 60); n < most; n++) {
@@ -334,15 +334,9 @@ static void random_runs(void **state) {
 }
 
 /* Of each byte of a line and each length of the last, a row; and of each type an element more than lines. */
-static void ends_of_runs(void **state) {
+TEST(ends_of_runs) {
     uint64_t seed = 1;
     for (int n = 0; n < 128; n += stride(1, 5))
         move_runs(&pairs[n % 4], 33, 257 + n, n % 64 / 4 * 4, TS_LINE_BYTES, &seed);
     for (int i = 0; i < 4; i++) move_runs(&pairs[i], 33, 321, 4 * i, TS_LINE_BYTES, &seed);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(boxes_in_runs), cmocka_unit_test(random_runs),
-                                       cmocka_unit_test(ends_of_runs)};
-    return cmocka_run_group_tests_name("move/runs", tests, NULL, NULL);
 }

@@ -92,7 +92,7 @@ static void assert_over(net *n) {
     ts_arena_free(n->arena);
 }
 
-static void a_message_takes_its_bytes_and_its_hops(void **state) {
+TEST(a_message_takes_its_bytes_and_its_hops) {
     static const int64_t sizes[] = {1, CHUNK - 1, CHUNK, CHUNK + 1, 10 * CHUNK, 10 * CHUNK + 5};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int64_t to = 1; to < 6; to++) {
@@ -105,7 +105,7 @@ static void a_message_takes_its_bytes_and_its_hops(void **state) {
         }
 }
 
-static void a_signal_takes_its_hops_and_is_not_told_as_sent(void **state) {
+TEST(a_signal_takes_its_hops_and_is_not_told_as_sent) {
     net n;
     net_begin(&n, 6, false, 0, false);
     ts_chip_message *m = message(&n, 5, 1, 0);
@@ -115,7 +115,7 @@ static void a_signal_takes_its_hops_and_is_not_told_as_sent(void **state) {
     assert_over(&n);
 }
 
-static void to_itself_it_takes_no_time(void **state) {
+TEST(to_itself_it_takes_no_time) {
     net n;
     net_begin(&n, 6, false, 0, false);
     const ts_chip_message *m = send(&n, 3, 3, 3 * CHUNK, 30);
@@ -125,7 +125,7 @@ static void to_itself_it_takes_no_time(void **state) {
 }
 
 /* Only what is read leaves: all chunks but the last go before. */
-static void the_last_chunk_waits_until_all_was_read(void **state) {
+TEST(the_last_chunk_waits_until_all_was_read) {
     static const int64_t sizes[] = {5, 2 * CHUNK + 5};
     for (int i = 0; i < 2; i++) {
         net n;
@@ -142,7 +142,7 @@ static void the_last_chunk_waits_until_all_was_read(void **state) {
     }
 }
 
-static void two_messages_share_a_link_chunk_by_chunk(void **state) {
+TEST(two_messages_share_a_link_chunk_by_chunk) {
     net n;
     net_begin(&n, 6, false, 0, false);
     const ts_chip_message *a = send(&n, 0, 2, 4 * CHUNK, 0), *b = send(&n, 0, 1, 2 * CHUNK, 0);
@@ -158,7 +158,7 @@ static void two_messages_share_a_link_chunk_by_chunk(void **state) {
 }
 
 /* What comes from afar waits for what a chip sends itself, and the other way round, by the time it is there. */
-static void through_traffic_shares_as_well(void **state) {
+TEST(through_traffic_shares_as_well) {
     net n;
     net_begin(&n, 6, false, 0, false);
     const ts_chip_message *far = send(&n, 0, 2, CHUNK, 0), *near = send(&n, 1, 2, CHUNK, HOP - 1),
@@ -173,7 +173,7 @@ static void through_traffic_shares_as_well(void **state) {
 }
 
 /* Of two at the same time that of the lower source goes first, whoever was told of first. */
-static void equal_times_go_by_source_then_number(void **state) {
+TEST(equal_times_go_by_source_then_number) {
     for (int turn = 0; turn < 2; turn++) {
         net n;
         net_begin(&n, 6, false, 0, false);
@@ -192,7 +192,7 @@ static void equal_times_go_by_source_then_number(void **state) {
 }
 
 /* First dim, then second, the shorter way round; a link each way. */
-static void routes_go_dim_after_dim(void **state) {
+TEST(routes_go_dim_after_dim) {
     static const struct {
         int64_t to, hops;
         int link; /* of chip 0, on which it leaves: dim 0 up and down, dim 1 up and down */
@@ -216,7 +216,7 @@ static void routes_go_dim_after_dim(void **state) {
 }
 
 /* A link's time is that of the mesh, up to a whole picosecond a chunk. */
-static void time_is_that_of_the_mesh(void **state) {
+TEST(time_is_that_of_the_mesh) {
     net n;
     net_begin(&n, 6, false, 0, false);
     n.ici.rate = 100000;
@@ -231,7 +231,7 @@ static void time_is_that_of_the_mesh(void **state) {
 }
 
 /* Whole flits, of chunks too; a signal has none. */
-static void messages_are_whole_flits(void **state) {
+TEST(messages_are_whole_flits) {
     static const struct {
         int64_t flit, bytes, wire, chunks;
     } rows[] = {{128, 1, 128, 1},
@@ -254,7 +254,7 @@ static void messages_are_whole_flits(void **state) {
 }
 
 /* Two messages on two links share what a chip injects; what passes through it does not count. */
-static void a_chip_injects_at_most_its_rate(void **state) {
+TEST(a_chip_injects_at_most_its_rate) {
     static const struct {
         int64_t rate, sent; /* MB/s; when each of two messages of 8 chunks has left */
     } rows[] = {{0, 8 * CHUNK},
@@ -285,7 +285,7 @@ static void a_chip_injects_at_most_its_rate(void **state) {
 }
 
 /* A queue of many, some at equal times, gives them in the order of time, source and number. */
-static void a_queue_is_in_order(void **state) {
+TEST(a_queue_is_in_order) {
     net n;
     net_begin(&n, 6, false, 0, false);
     uint32_t random = 1;
@@ -326,7 +326,7 @@ static void see_carried(void *self, const ts_pod_chunk *chunk) {
     c->chunks[c->count++] = *chunk;
 }
 
-static void chunks_are_told_of(void **state) {
+TEST(chunks_are_told_of) {
     net n;
     carried told = {0};
     const ts_pod_observer observer = {.self = &told, .carried = see_carried};
@@ -350,7 +350,7 @@ static void chunks_are_told_of(void **state) {
     assert_over(&n);
 }
 
-static void what_goes_into_hbm_comes_in_chunks(void **state) {
+TEST(what_goes_into_hbm_comes_in_chunks) {
     for (int inside = 0; inside < 2; inside++) {
         net n;
         pod_event event;
@@ -377,7 +377,7 @@ static void what_goes_into_hbm_comes_in_chunks(void **state) {
 }
 
 /* What was read early still leaves no sooner than it may. */
-static void nothing_leaves_before_its_time(void **state) {
+TEST(nothing_leaves_before_its_time) {
     static const int64_t sizes[] = {5, CHUNK, CHUNK + 5};
     for (int i = 0; i < 3; i++) {
         net n;
@@ -392,7 +392,7 @@ static void nothing_leaves_before_its_time(void **state) {
 }
 
 /* Many at once, from everywhere: everyone comes, once, and no sooner than it can. */
-static void nothing_is_lost(void **state) {
+TEST(nothing_is_lost) {
     net n;
     net_begin(&n, 4, true, 4, true);
     for (int i = 0; i < 32; i++) send(&n, i % 16, (i * 7 + 3) % 16, 1 + i * 5000, i * 100);
@@ -413,26 +413,4 @@ static void nothing_is_lost(void **state) {
     assert_int_equal(arrived, 32);
     assert_int_equal(sent, 32);
     ts_arena_free(n.arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_message_takes_its_bytes_and_its_hops),
-        cmocka_unit_test(a_signal_takes_its_hops_and_is_not_told_as_sent),
-        cmocka_unit_test(to_itself_it_takes_no_time),
-        cmocka_unit_test(the_last_chunk_waits_until_all_was_read),
-        cmocka_unit_test(two_messages_share_a_link_chunk_by_chunk),
-        cmocka_unit_test(through_traffic_shares_as_well),
-        cmocka_unit_test(equal_times_go_by_source_then_number),
-        cmocka_unit_test(routes_go_dim_after_dim),
-        cmocka_unit_test(time_is_that_of_the_mesh),
-        cmocka_unit_test(messages_are_whole_flits),
-        cmocka_unit_test(a_chip_injects_at_most_its_rate),
-        cmocka_unit_test(a_queue_is_in_order),
-        cmocka_unit_test(chunks_are_told_of),
-        cmocka_unit_test(what_goes_into_hbm_comes_in_chunks),
-        cmocka_unit_test(nothing_leaves_before_its_time),
-        cmocka_unit_test(nothing_is_lost),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,7 +83,7 @@ static int64_t hop_cycles(const outcome *o) {
 }
 
 /* v5e: a line, as it has no 16 chips. */
-static void a_signal_takes_a_hop_for_each_chip(void **state) {
+TEST(a_signal_takes_a_hop_for_each_chip) {
     int64_t before = 0;
     for (int d = 1; d < 8; d++) {
         char text[256];
@@ -117,7 +117,7 @@ static int64_t send(int rows, int to, int64_t *sent) {
 }
 
 /* Each byte once on its way, however far: chunks are on all links at once. */
-static void bytes_take_the_rate_of_a_link(void **state) {
+TEST(bytes_take_the_rate_of_a_link) {
     outcome o = run("8", ".sem a\n nop\n", 1);
     int64_t hop = hop_cycles(&o);
     double ps = ts_mesh_link_ps(o.result.mesh->mesh, 2048 * 512.0);
@@ -138,7 +138,7 @@ static int64_t launch_cycles(const outcome *o) {
 
 /* Of each device the first transfer that goes over links, and what follows before that has left; not signals, nor what
  * stays on its chip. */
-static void each_device_launches_once(void **state) {
+TEST(each_device_launches_once) {
     static const struct {
         const char *body; /* of device 0 */
         int launches;
@@ -167,7 +167,7 @@ static void each_device_launches_once(void **state) {
 }
 
 /* What all devices get of HBM is written there: its bytes are counted at the receiver. */
-static void what_comes_into_hbm_is_counted_there(void **state) {
+TEST(what_comes_into_hbm_is_counted_there) {
     for (int hbm = 0; hbm < 2; hbm++) {
         char text[512];
         snprintf(text, sizeof text,
@@ -195,7 +195,7 @@ static const char storm[] =
     ".loop s3 = 1, N\n sadd s2, s1, s3\n smod s2, s2, N\n dma y[0, s1] <- x[0, s2], s, r device=s2\n"
     " sem.signal c, 1, s2\n.end\n wait s, N - 1\n wait r, N - 1\n wait c, N\n";
 
-static void threads_do_not_show(void **state) {
+TEST(threads_do_not_show) {
     static const place meshes[] = {
         {.axes = "12"}, {.axes = "16x2"}, {.axes = "12", .machine = "tpu-v7x", .topology = "2x3"}};
     static const int threads[] = {2, 38, 11, 29, 20};
@@ -223,7 +223,7 @@ static const place places[] = {
 };
 
 /* Each link has the bytes of the routes that go over it, as a reshard counts them. */
-static void links_carry_what_routes_say(void **state) {
+TEST(links_carry_what_routes_say) {
     for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
         outcome o = run_at(&places[p], storm, 1 + (int)p);
         const ts_mesh *mesh = o.good ? o.result.mesh->mesh : NULL;
@@ -237,7 +237,7 @@ static void links_carry_what_routes_say(void **state) {
     }
 }
 
-static void signals_take_the_way_that_is_left(void **state) {
+TEST(signals_take_the_way_that_is_left) {
     for (size_t p = 0; p < sizeof places / sizeof *places; p++)
         for (int d = 1; d < 12; d += 4) {
             char text[256];
@@ -255,7 +255,7 @@ static void signals_take_the_way_that_is_left(void **state) {
 
 /* Device `late` comes some 50,000 cycles after the others to the first barrier, and device 0 to the second: nobody goes on
  * before, and who comes last goes on as soon as the signals of its rounds are there. */
-static void nobody_passes_a_barrier_alone(void **state) {
+TEST(nobody_passes_a_barrier_alone) {
     for (int late = 1; late < 12; late += 5) {
         char text[512];
         snprintf(text, sizeof text,
@@ -276,7 +276,7 @@ static void nobody_passes_a_barrier_alone(void **state) {
 
 /* To the other device of a chip and back, over and over: dma.completion (89 cycles) each way, and what a wait and a
  * signal take; a transfer takes no link. */
-static void devices_of_a_chip_are_near(void **state) {
+TEST(devices_of_a_chip_are_near) {
     static const char text[] =
         ".tensor x vmem f32[8,128]{1,0:T(8,128)}\n.tensor y vmem f32[8,128]{1,0:T(8,128)}\n"
         ".sem a, b, s, r\n device.id s1\n sxor s2, s1, 1\n dma y <- x, s, r device=s2\n wait s\n"
@@ -298,7 +298,7 @@ static void late_goes_on(const char *text, int late, int64_t least, int64_t most
 }
 
 /* One that has nothing to do for 2000 cycles, less than a hop, then sees what the other did before: it goes on for 5000. */
-static void a_device_does_not_run_ahead_of_its_chip(void **state) {
+TEST(a_device_does_not_run_ahead_of_its_chip) {
     for (int idle = 0; idle < 2; idle++) {
         char text[256];
         snprintf(text, sizeof text,
@@ -311,7 +311,7 @@ static void a_device_does_not_run_ahead_of_its_chip(void **state) {
 }
 
 /* 300 times the coordinate on the first axis, and 10,000 times that on the second. */
-static void a_device_knows_its_coordinates(void **state) {
+TEST(a_device_knows_its_coordinates) {
     outcome o = run("2x3",
                     " axis.index s1, 0\n axis.index s2, 1\n smul s1, s1, 300\n smul s2, s2, 10000\n"
                     " sadd s1, s1, s2\n delay s1\n",
@@ -323,7 +323,7 @@ static void a_device_knows_its_coordinates(void **state) {
     ts_arena_free(o.arena);
 }
 
-static void links_have_latency(void **state) {
+TEST(links_have_latency) {
     outcome o;
     ts_run_request asked = read_at(&o, &(place){.axes = "2"}, " nop\n");
     ts_mesh mesh = *asked.mesh;
@@ -340,7 +340,7 @@ static void links_have_latency(void **state) {
 }
 
 /* A device that waits answers one that is busy for 2000 cycles, less than a hop: it sees that, whichever is the first. */
-static void answers_of_its_chip_come_to_a_busy_device(void **state) {
+TEST(answers_of_its_chip_come_to_a_busy_device) {
     for (int busy = 0; busy < 2; busy++) {
         char text[256];
         snprintf(text, sizeof text,
@@ -353,7 +353,7 @@ static void answers_of_its_chip_come_to_a_busy_device(void **state) {
 }
 
 /* Of as many chunks as it has, and also where the device does something meanwhile. */
-static void what_a_device_sends_itself_takes_as_long_as_a_copy(void **state) {
+TEST(what_a_device_sends_itself_takes_as_long_as_a_copy) {
     static const char *const ways[] = {"s\n wait s", "s, r device=s1\n wait r", "s, r device=s1\n wait s",
                                        "s, r device=s1\n delay 300\n wait r"};
     for (int rows = 32; rows <= 1024; rows *= 2) {
@@ -375,7 +375,7 @@ static void what_a_device_sends_itself_takes_as_long_as_a_copy(void **state) {
 }
 
 /* Of several devices that fail, in whatever window, the first in time is told of; whoever steps it. */
-static void the_first_error_is_told(void **state) {
+TEST(the_first_error_is_told) {
     for (int threads = 1; threads < 4; threads++) {
         outcome o = run(
             "8", " device.id s1\n ssub s2, 9, s1\n smul s2, s2, 100\n delay s2\n sdiv s3, s1, 0\n", threads);
@@ -389,7 +389,7 @@ static void the_first_error_is_told(void **state) {
     }
 }
 
-static void polling_a_semaphore_is_no_endless_loop(void **state) {
+TEST(polling_a_semaphore_is_no_endless_loop) {
     outcome o = run("2",
                     ".sem a\n device.id s1\n brz s1, first\ngo: sem.read s2, a\n brz s2, go\n wait a\n halt\n"
                     "first: delay 300000\n sem.signal a, 1, 1\n",
@@ -418,7 +418,7 @@ static const struct {
     {"s4[2,16,256]{2,1,0}", "x[0, 3:4, 1:8]", "s4[2,1,7]{2,1,0}", "y[0]", "y[1] == x[0, 3:4, 1:8]"},
 };
 
-static void slices_arrive_in_any_layout(void **state) {
+TEST(slices_arrive_in_any_layout) {
     for (size_t i = 0; i < sizeof sent_slices / sizeof sent_slices[0]; i++) {
         char text[1024];
         bool flat = strncmp(sent_slices[i].source, "f32[2,4", 7) == 0;
@@ -483,7 +483,7 @@ static const struct {
      ", for device 3 .."},
 };
 
-static void a_deadlock_tells_who_waits_for_whom(void **state) {
+TEST(a_deadlock_tells_who_waits_for_whom) {
     for (size_t i = 0; i < sizeof deadlocks / sizeof *deadlocks; i++) {
         char text[1024], expected[1024] = "deadlock: ";
         size_t at = strlen(expected);
@@ -519,7 +519,7 @@ static void see_moved(void *self, const ts_in_flight *transfer) {
 }
 
 /* The program's first transfer, and its second: each is told of where it comes. */
-static void what_comes_is_told_of_there(void **state) {
+TEST(what_comes_is_told_of_there) {
     came seen[2] = {{0}};
     const ts_chip_observer first = {.self = &seen[0], .moved = see_moved},
                            second = {.self = &seen[1], .moved = see_moved};
@@ -536,7 +536,7 @@ static void what_comes_is_told_of_there(void **state) {
 }
 
 /* 16 chunks: each is written once. */
-static void chunks_into_hbm_are_written_once(void **state) {
+TEST(chunks_into_hbm_are_written_once) {
     outcome o = run("2",
                     ".tensor x hbm f32[512,128]{1,0:T(8,128)} in iota\n.tensor y hbm "
                     "f32[512,128]{1,0:T(8,128)}\n.sem s, r\n device.id s1\n brnz s1, last\n"
@@ -547,7 +547,7 @@ static void chunks_into_hbm_are_written_once(void **state) {
     ts_arena_free(o.arena);
 }
 
-static void the_sanitizer_looks_at_what_comes(void **state) {
+TEST(the_sanitizer_looks_at_what_comes) {
     for (int early = 0; early < 2; early++) {
         char text[512];
         snprintf(text, sizeof text,
@@ -565,7 +565,7 @@ static void the_sanitizer_looks_at_what_comes(void **state) {
 }
 
 /* Whichever device it is on. */
-static void the_sanitizer_looks_at_the_end(void **state) {
+TEST(the_sanitizer_looks_at_the_end) {
     for (int device = 0; device < 2; device++) {
         char text[256], expected[128];
         snprintf(text, sizeof text,
@@ -604,7 +604,7 @@ static int64_t pod_cycles(ts_pod *pod, int64_t device) {
 }
 
 /* Up to a cycle, what is in it is still to come; from one thing to the next, the end is that of a run. */
-static void a_pod_goes_in_steps(void **state) {
+TEST(a_pod_goes_in_steps) {
     for (int late = 0; late < 3; late += 2) {
         char text[256];
         snprintf(text, sizeof text,
@@ -638,33 +638,4 @@ static void a_pod_goes_in_steps(void **state) {
         ts_arena_free(o.arena);
         ts_arena_free(whole.arena);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_signal_takes_a_hop_for_each_chip),
-        cmocka_unit_test(bytes_take_the_rate_of_a_link),
-        cmocka_unit_test(each_device_launches_once),
-        cmocka_unit_test(what_comes_into_hbm_is_counted_there),
-        cmocka_unit_test(threads_do_not_show),
-        cmocka_unit_test(links_carry_what_routes_say),
-        cmocka_unit_test(signals_take_the_way_that_is_left),
-        cmocka_unit_test(nobody_passes_a_barrier_alone),
-        cmocka_unit_test(devices_of_a_chip_are_near),
-        cmocka_unit_test(a_device_does_not_run_ahead_of_its_chip),
-        cmocka_unit_test(answers_of_its_chip_come_to_a_busy_device),
-        cmocka_unit_test(what_a_device_sends_itself_takes_as_long_as_a_copy),
-        cmocka_unit_test(a_device_knows_its_coordinates),
-        cmocka_unit_test(links_have_latency),
-        cmocka_unit_test(the_first_error_is_told),
-        cmocka_unit_test(slices_arrive_in_any_layout),
-        cmocka_unit_test(a_deadlock_tells_who_waits_for_whom),
-        cmocka_unit_test(what_comes_is_told_of_there),
-        cmocka_unit_test(chunks_into_hbm_are_written_once),
-        cmocka_unit_test(the_sanitizer_looks_at_what_comes),
-        cmocka_unit_test(polling_a_semaphore_is_no_endless_loop),
-        cmocka_unit_test(the_sanitizer_looks_at_the_end),
-        cmocka_unit_test(a_pod_goes_in_steps),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@ static void take(void *self, const ts_trace_event *events, int64_t count) {
     t->calls++;
 }
 
-static void test_buffer(void **state) {
+TEST(test_buffer) {
     ts_arena *arena = ts_arena_new();
     ts_trace trace;
     taker t = {0};
@@ -35,15 +35,10 @@ static void test_buffer(void **state) {
 }
 
 /* Names are keys of JSON: each has a text, and no two are alike. */
-static void test_counters(void **state) {
+TEST(test_counters) {
     for (int i = 0; i < TS_COUNTER_COUNT; i++) {
         const ts_counter_info *info = ts_counter_get((ts_counter)i);
         assert_true(info->name[0] != '\0' && info->unit[0] != '\0' && info->meaning[0] != '\0');
         for (int j = 0; j < i; j++) assert_string_not_equal(info->name, ts_counter_get((ts_counter)j)->name);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_buffer), cmocka_unit_test(test_counters)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

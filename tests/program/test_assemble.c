@@ -74,7 +74,7 @@ static int check_row(const char *before, const row *r) {
 }
 
 /* The value of an expression is seen as the immediate of a delay. */
-static void test_expressions(void **state) {
+TEST(test_expressions) {
     static const row rows[] = {
         {"1 + 2 * 3", "    delay 7\n"},
         {"(1 + 2) * 3", "    delay 9\n"},
@@ -194,7 +194,7 @@ static void test_expressions(void **state) {
 }
 
 /* Programs that are right, and all that is left of them when the assembler is done. */
-static void test_programs(void **state) {
+TEST(test_programs) {
     static const row rows[] = {
         {"", ""},
         {"; nothing\n\n", ""},
@@ -291,7 +291,7 @@ static const char tensors_printed[] = ".tensor x hbm f32[64,512]{1,0:T(8,128)} i
                                       ".sem done[2]\n.sem one[1]\n";
 
 /* Slices, semaphores and addresses over the tensors above. b: a row of tiles is 4 tiles of 1024 words. */
-static void test_operands(void **state) {
+TEST(test_operands) {
     static const row rows[] = {
         {"dma b[s2] <- x[s1:+16, :], done[s2]", "dma b[s2, 0:+16, 0:+512] <- x[s1:+16, 0:+512], done[s2]"},
         {"dma b[1, 0:8] <- x[ROWS-8:ROWS], one", "dma b[1, 0:+8, 0:+512] <- x[56:+8, 0:+512], one[0]"},
@@ -341,7 +341,7 @@ static void test_operands(void **state) {
 }
 
 /* "LINE:COLUMN: message" of a program over the same tensors, whose lines are 1 to 7. */
-static void test_errors(void **state) {
+TEST(test_errors) {
     static const row rows[] = {
         {"vad.f32 v0, v1, v2", "8:1: unknown instruction 'vad.f32'; did you mean 'vadd.f32'?"},
         {"gurgle s0", "8:1: unknown instruction 'gurgle'"},
@@ -568,7 +568,7 @@ static void list_errors(const char *text, char *out, size_t bytes) {
 }
 
 /* Each error of a text once, in its order, and none that follows from another. */
-static void test_many_errors(void **state) {
+TEST(test_many_errors) {
     static const row rows[] = {
         {"smov s1\nnop\nsmov s99, 1\n", "1:8 3:6"},
         /* Within a bundle. One without a '}' ends where another, or a directive, begins. */
@@ -632,7 +632,7 @@ static const char *file_of(char *path, const char *name, const char *text) {
 }
 
 /* Those of a file stand where it is included. */
-static void test_errors_of_files(void **state) {
+TEST(test_errors_of_files) {
     char inner[TEMPORARY_PATH], outer[TEMPORARY_PATH], text[1024], got[1024];
     file_of(inner, "assemble_inner.tsim", "    gurgle\n");
     snprintf(text, sizeof text, "  gurgle\n.include \"%s\"\n  gurgle\n", inner);
@@ -645,7 +645,7 @@ static void test_errors_of_files(void **state) {
 }
 
 /* One that is there already is kept; nobody may want one. */
-static void test_errors_that_are_not_wanted(void **state) {
+TEST(test_errors_that_are_not_wanted) {
     ts_arena *arena = ts_arena_new();
     ts_source source = {.name = "a.tsim", .text = "gurgle\n", .length = 7};
     ts_error err = {0};
@@ -656,7 +656,7 @@ static void test_errors_that_are_not_wanted(void **state) {
     ts_arena_free(arena);
 }
 
-static void test_cores(void **state) {
+TEST(test_cores) {
     static const struct {
         int cores;
         const char *text, *expect;
@@ -685,7 +685,7 @@ static void test_cores(void **state) {
 }
 
 /* A bundle has one wait, whatever slots there are; other instructions share them. */
-static void test_waits_are_apart(void **state) {
+TEST(test_waits_are_apart) {
     ts_target machine = target;
     char result[1024];
     machine.core.limits.slots[TS_SLOT_MISC] = 3;
@@ -695,7 +695,7 @@ static void test_waits_are_apart(void **state) {
 }
 
 /* Up to 20; and a text whose errors are all the same is not read forever. */
-static void test_how_many_errors(void **state) {
+TEST(test_how_many_errors) {
     for (int count = 19; count <= 21; count++) {
         char text[512] = "", got[1024], last[40];
         for (int i = 0; i < count; i++) strcat(text, "gurgle\n");
@@ -712,7 +712,7 @@ static void test_how_many_errors(void **state) {
     assert_string_equal(got, "1:7 256:1 more");
 }
 
-static void test_deep_blocks(void **state) {
+TEST(test_deep_blocks) {
     for (int depth = 511; depth <= 512; depth++) { /* and the whole program */
         char text[8192] = "", result[4096];
         for (int i = 0; i < depth; i++) strcat(text, ".if 1\n");
@@ -724,7 +724,7 @@ static void test_deep_blocks(void **state) {
     }
 }
 
-static void test_defines(void **state) {
+TEST(test_defines) {
     char result[1024];
     static const char text[] = ".param N = 4\n.param M = N * 2\ndelay M";
     assemble(text, (ts_define[]){{"N", "5"}}, 1, result, sizeof(result));
@@ -743,7 +743,7 @@ static void test_defines(void **state) {
 #define ARRAY ".tensor x hbm f32[16,512]{1,0:T(8,128)} "
 
 /* On a mesh of x=2, y=4: a tensor has what a device has of it, and is printed whole. */
-static void test_sharded(void **state) {
+TEST(test_sharded) {
     static const row rows[] = {
         {ARRAY "in\n", NULL},
         {ARRAY "P('x', None) in\n", NULL},
@@ -790,7 +790,7 @@ static void test_sharded(void **state) {
 }
 
 /* Longer than what stands before it. */
-static void test_long_axes(void **state) {
+TEST(test_long_axes) {
     char result[256];
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
@@ -807,7 +807,7 @@ static void test_long_axes(void **state) {
 }
 
 /* As those of the whole program; an error before the first instruction is the same. */
-static void test_parameters_alone(void **state) {
+TEST(test_parameters_alone) {
     static const char path[] = "tilesim:/transpose.tsim";
     static const ts_define rows[] = {{"ROWS", "300"}, {"TYPE", "bf16"}}, none[] = {{"ROWS", "0"}};
     ts_arena *arena = ts_arena_new();
@@ -834,7 +834,7 @@ static void test_parameters_alone(void **state) {
 }
 
 /* Each semaphore of an array, and none of others. */
-static void test_semaphores_of_bytes(void **state) {
+TEST(test_semaphores_of_bytes) {
     static const char text[] = ".sem a\n.sem b[3] bytes, c, d bytes\n";
     static const bool expected[] = {false, true, true, true, false, true};
     enum { COUNT = sizeof expected / sizeof expected[0] };
@@ -845,26 +845,4 @@ static void test_semaphores_of_bytes(void **state) {
     assert_int_equal(program->code.semaphore_count, COUNT);
     for (int i = 0; i < COUNT; i++) assert_int_equal(program->code.counts_bytes[i], expected[i]);
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_expressions),
-        cmocka_unit_test(test_programs),
-        cmocka_unit_test(test_operands),
-        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_deep_blocks),
-        cmocka_unit_test(test_many_errors),
-        cmocka_unit_test(test_errors_of_files),
-        cmocka_unit_test(test_errors_that_are_not_wanted),
-        cmocka_unit_test(test_cores),
-        cmocka_unit_test(test_waits_are_apart),
-        cmocka_unit_test(test_how_many_errors),
-        cmocka_unit_test(test_defines),
-        cmocka_unit_test(test_parameters_alone),
-        cmocka_unit_test(test_semaphores_of_bytes),
-        cmocka_unit_test(test_sharded),
-        cmocka_unit_test(test_long_axes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -125,7 +125,7 @@ static const ts_program *build(fixture *f) {
     return ts_program_end(b);
 }
 
-static void the_same_program_as_from_text(void **state) {
+TEST_WITH(the_same_program_as_from_text, setup, teardown) {
     fixture *f = *state;
     ts_source source = {"text", text, sizeof text - 1};
     const ts_program *parsed = ts_program_parse(&f->err, f->arena, &source, &f->target, NULL, 0);
@@ -141,7 +141,7 @@ static void the_same_program_as_from_text(void **state) {
     assert_true(strstr(a.bytes, "mask=0xf0") != NULL && strstr(a.bytes, "{ ") != NULL);
 }
 
-static void it_runs_and_is_checked(void **state) {
+TEST_WITH(it_runs_and_is_checked, setup, teardown) {
     fixture *f = *state;
     ts_run_request request = {
         .program = "built", .built = build(f), .machine = f->machine, .max_cycles = 1000000};
@@ -154,7 +154,7 @@ static void it_runs_and_is_checked(void **state) {
     assert_int_equal(result.counters.values[TS_COUNTER_TRANSFERS], 4);
 }
 
-static void a_view_takes_no_space(void **state) {
+TEST_WITH(a_view_takes_no_space, setup, teardown) {
     fixture *f = *state;
     declare(f);
     int view = ts_program_view(f->b, "view", shape_of(f, "bf16[64,512]{1,0:T(8,128)(2,1)}"), f->x);
@@ -187,7 +187,7 @@ static ts_operand block_in(fixture *f) {
 }
 
 /* To another device; where another tensor is; counted in bytes; with a report. */
-static void as_text_has_it(void **state) {
+TEST_WITH(as_text_has_it, setup, teardown) {
     fixture *f = *state;
     ts_text out;
     declare(f);
@@ -222,7 +222,7 @@ static void as_text_has_it(void **state) {
 }
 
 /* Instructions are of a line of a text, as far as it has that. */
-static void lines_are_of_texts(void **state) {
+TEST_WITH(lines_are_of_texts, setup, teardown) {
     fixture *f = *state;
     const ts_source own = {"kernels/own.py", "one\ntwo\nthree", 13},
                     other = {"kernels/lib/other.py", "\nb", 2};
@@ -263,7 +263,7 @@ static void error_of(fixture *f, const char *message) {
     assert_int_equal(f->err.line, 1);
 }
 
-static void wrong_operand(void **state) {
+TEST_WITH(wrong_operand, setup, teardown) {
     fixture *f = *state;
     ts_program_add(f->b, TS_OP_vadd_f32, 3, ts_vreg(0), ts_vreg(0), ts_vmask(1));
     ts_program_add(f->b, TS_OP_vadd_f32, 1, ts_vreg(0)); /* after an error nothing more is said */
@@ -271,7 +271,7 @@ static void wrong_operand(void **state) {
 }
 
 /* What follows an error is not looked at. */
-static void wrong_among_packed(void **state) {
+TEST_WITH(wrong_among_packed, setup, teardown) {
     fixture *f = *state;
     ts_program_pack_begin(f->b);
     ts_program_add(f->b, TS_OP_vld, 2, ts_vreg(0), ts_vreg(1));
@@ -280,46 +280,46 @@ static void wrong_among_packed(void **state) {
     error_of(f, "vld: operand 2: found vreg, expected VMEM address");
 }
 
-static void wrong_count(void **state) {
+TEST_WITH(wrong_count, setup, teardown) {
     fixture *f = *state;
     ts_program_add(f->b, TS_OP_vadd_f32, 2, ts_vreg(0), ts_vreg(0));
     error_of(f, "vadd.f32 takes 3 operands, found 2");
 }
 
 /* The value of a wait may be left out. */
-static void too_few_for_what_is_needed(void **state) {
+TEST_WITH(too_few_for_what_is_needed, setup, teardown) {
     fixture *f = *state;
     ts_program_add(f->b, TS_OP_wait, 0);
     error_of(f, "wait takes 1 operand, found 0");
 }
 
-static void more_than_any_takes(void **state) {
+TEST_WITH(more_than_any_takes, setup, teardown) {
     fixture *f = *state;
     ts_program_add(f->b, TS_OP_halt, 6, ts_sreg(0), ts_sreg(1), ts_sreg(2), ts_sreg(3), ts_sreg(4),
                    ts_sreg(5));
     error_of(f, "halt takes 0 operands, found 6");
 }
 
-static void wrong_register(void **state) {
+TEST_WITH(wrong_register, setup, teardown) {
     fixture *f = *state;
     ts_program_add(f->b, TS_OP_smov, 2, ts_sreg(400), ts_integer(0));
     assert_null(ts_program_end(f->b));
     assert_true(strncmp(f->err.message, "there is no sreg s400: ", 23) == 0);
 }
 
-static void wrong_mask(void **state) {
+TEST_WITH(wrong_mask, setup, teardown) {
     fixture *f = *state;
     ts_program_add_named(f->b, 0, "smov", 2, (const ts_operand[]){ts_sreg(0), ts_integer(0)});
     error_of(f, "smov takes no mask");
 }
 
-static void wrong_semaphore(void **state) {
+TEST_WITH(wrong_semaphore, setup, teardown) {
     fixture *f = *state;
     ts_program_add(f->b, TS_OP_wait, 1, ts_semaphore(3));
     error_of(f, "there is no semaphore 3");
 }
 
-static void wrong_index(void **state) {
+TEST_WITH(wrong_index, setup, teardown) {
     fixture *f = *state;
     declare(f);
     ts_affine index[] = {ts_index(0), ts_index(32), ts_index(0)};
@@ -328,7 +328,7 @@ static void wrong_index(void **state) {
 }
 
 /* Addresses of HBM were taken for addresses of VMEM. */
-static void wrong_space(void **state) {
+TEST_WITH(wrong_space, setup, teardown) {
     fixture *f = *state;
     declare(f);
     ts_affine zero[] = {ts_index(0), ts_index(0), ts_index(0)};
@@ -336,7 +336,7 @@ static void wrong_space(void **state) {
     error_of(f, "'x' is in hbm, expected a tensor in vmem");
 }
 
-static void wrong_boundary(void **state) {
+TEST_WITH(wrong_boundary, setup, teardown) {
     fixture *f = *state;
     declare(f);
     ts_affine index[] = {ts_index(0), ts_index(3), ts_index(0)};
@@ -345,7 +345,7 @@ static void wrong_boundary(void **state) {
                 "multiple of 8; with stride=1 behind it an access may begin at any row of 128 words");
 }
 
-static void wrong_slice(void **state) {
+TEST_WITH(wrong_slice, setup, teardown) {
     fixture *f = *state;
     declare(f);
     ts_affine zero[] = {ts_index(0), ts_index(0), ts_index(0)};
@@ -355,7 +355,7 @@ static void wrong_slice(void **state) {
 }
 
 /* The excerpt is the name of the tensor whose slice it is. */
-static void slice_outside(void **state) {
+TEST_WITH(slice_outside, setup, teardown) {
     fixture *f = *state;
     declare(f);
     ts_affine zero[] = {ts_index(0), ts_index(0), ts_index(0)}, before[] = {ts_index(-16), ts_index(0)};
@@ -365,7 +365,7 @@ static void slice_outside(void **state) {
     assert_string_equal(f->err.excerpt, "x");
 }
 
-static void empty_slices(void **state) {
+TEST_WITH(empty_slices, setup, teardown) {
     fixture *f = *state;
     ts_affine zero[] = {ts_index(0), ts_index(0), ts_index(0)};
     int64_t rows[][2] = {{0, 256}, {-8, 256}}, one[][3] = {{1, 0, 256}, {1, -8, 256}};
@@ -378,19 +378,19 @@ static void empty_slices(void **state) {
     }
 }
 
-static void wrong_label(void **state) {
+TEST_WITH(wrong_label, setup, teardown) {
     fixture *f = *state;
     ts_program_add(f->b, TS_OP_jump, 1, ts_program_label(f->b));
     error_of(f, "jump goes to a label that was never placed");
 }
 
-static void no_such_label(void **state) {
+TEST_WITH(no_such_label, setup, teardown) {
     fixture *f = *state;
     ts_program_place(f->b, ts_sreg(0));
     error_of(f, "there is no such label");
 }
 
-static void no_such_label_yet(void **state) {
+TEST_WITH(no_such_label_yet, setup, teardown) {
     fixture *f = *state;
     ts_operand label = ts_program_label(f->b);
     label.as.label++;
@@ -398,7 +398,7 @@ static void no_such_label_yet(void **state) {
     error_of(f, "there is no such label");
 }
 
-static void placed_twice(void **state) {
+TEST_WITH(placed_twice, setup, teardown) {
     fixture *f = *state;
     ts_operand label = ts_program_label(f->b);
     ts_program_place(f->b, label);
@@ -408,7 +408,7 @@ static void placed_twice(void **state) {
 }
 
 /* As the assembler has it: bundles hold instructions, and nothing else. */
-static void wrong_bundles(void **state) {
+TEST_WITH(wrong_bundles, setup, teardown) {
     fixture *f = *state;
     static const char *const messages[] = {"a bundle in a bundle",
                                            "no bundle is open",
@@ -432,7 +432,7 @@ static void wrong_bundles(void **state) {
     }
 }
 
-static void wide_integers(void **state) {
+TEST_WITH(wide_integers, setup, teardown) {
     fixture *f = *state;
     ts_program_add(f->b, TS_OP_sadd, 3, ts_sreg(1), ts_sreg(1), ts_integer(INT32_MIN));
     ts_program_add(f->b, TS_OP_sadd, 3, ts_sreg(1), ts_sreg(1), ts_integer(UINT32_MAX));
@@ -441,13 +441,13 @@ static void wide_integers(void **state) {
     error_of(f, "4294967296 does not fit in 32 bits");
 }
 
-static void narrow_integers(void **state) {
+TEST_WITH(narrow_integers, setup, teardown) {
     fixture *f = *state;
     ts_program_add(f->b, TS_OP_sadd, 3, ts_sreg(1), ts_sreg(1), ts_integer((int64_t)INT32_MIN - 1));
     error_of(f, "-2147483649 does not fit in 32 bits");
 }
 
-static void no_semaphore(void **state) {
+TEST_WITH(no_semaphore, setup, teardown) {
     fixture *f = *state;
     declare(f);
     ts_affine zero[] = {ts_index(0), ts_index(0), ts_index(0)};
@@ -456,7 +456,7 @@ static void no_semaphore(void **state) {
     error_of(f, "a transfer needs a semaphore");
 }
 
-static void wrong_name(void **state) {
+TEST_WITH(wrong_name, setup, teardown) {
     fixture *f = *state;
     declare(f);
     assert_int_equal(ts_program_semaphores(f->b, "x", 1), -1);
@@ -465,7 +465,7 @@ static void wrong_name(void **state) {
 }
 
 /* What could not be said in text is refused: it would be printed, and not be read back. */
-static void no_names(void **state) {
+TEST_WITH(no_names, setup, teardown) {
     fixture *f = *state;
     static const char *const names[] = {"", "a-b", "a b", " a", "a\nb", "a.b", "-1", "1.5", "inf", "\"a\""};
     ts_tensor_use use = {0};
@@ -483,21 +483,21 @@ static void no_names(void **state) {
     }
 }
 
-static void values_of_no_input(void **state) {
+TEST_WITH(values_of_no_input, setup, teardown) {
     fixture *f = *state;
     ts_tensor_use use = {.role = TS_ROLE_OUT, .fill = TS_FILL_IOTA};
     assert_int_equal(ts_program_tensor(f->b, "y", TS_SPACE_HBM, shape_of(f, "f32[8]"), &use), -1);
     error_of(f, "only a tensor that is 'in' or 'inout' begins with values");
 }
 
-static void no_such_tensor(void **state) {
+TEST_WITH(no_such_tensor, setup, teardown) {
     fixture *f = *state;
     declare(f);
     ts_program_at(f->b, 2, (ts_affine[]){ts_index(0), ts_index(0), ts_index(0)});
     error_of(f, "there is no tensor 2");
 }
 
-static void no_such_destination(void **state) {
+TEST_WITH(no_such_destination, setup, teardown) {
     fixture *f = *state;
     declare(f);
     ts_affine zero[] = {ts_index(0), ts_index(0), ts_index(0)};
@@ -506,7 +506,7 @@ static void no_such_destination(void **state) {
     error_of(f, "there is no tensor 2");
 }
 
-static void no_such_source(void **state) {
+TEST_WITH(no_such_source, setup, teardown) {
     fixture *f = *state;
     declare(f);
     ts_affine zero[] = {ts_index(0), ts_index(0), ts_index(0)};
@@ -515,21 +515,21 @@ static void no_such_source(void **state) {
     error_of(f, "there is no tensor -1");
 }
 
-static void no_such_space(void **state) {
+TEST_WITH(no_such_space, setup, teardown) {
     fixture *f = *state;
     ts_tensor_use use = {0};
     assert_int_equal(ts_program_tensor(f->b, "c", TS_SPACE_CMEM, shape_of(f, "f32[8,128]{1,0}"), &use), -1);
     error_of(f, "tpu-v5e has no cmem");
 }
 
-static void no_such_instruction(void **state) {
+TEST_WITH(no_such_instruction, setup, teardown) {
     fixture *f = *state;
     ts_program_add_named(f->b, -1, "vad.f32", 1, (const ts_operand[]){ts_vreg(0)});
     error_of(f, "unknown instruction 'vad.f32'; did you mean 'vadd.f32'?");
 }
 
 /* At least one sublane, at most 8; strides from 0. */
-static void wrong_rows(void **state) {
+TEST_WITH(wrong_rows, setup, teardown) {
     fixture *f = *state;
     static const struct {
         int64_t stride;
@@ -548,21 +548,21 @@ static void wrong_rows(void **state) {
     }
 }
 
-static void wrong_receiver(void **state) {
+TEST_WITH(wrong_receiver, setup, teardown) {
     fixture *f = *state;
     declare(f);
     ts_program_to_device(f->b, block_in(f), ts_sreg(1), ts_index(0));
     error_of(f, "expected a transfer, and a semaphore of the device that it goes to");
 }
 
-static void wrong_transfer(void **state) {
+TEST_WITH(wrong_transfer, setup, teardown) {
     fixture *f = *state;
     declare(f);
     ts_program_to_device(f->b, ts_sreg(1), ts_semaphore(f->in), ts_index(0));
     error_of(f, "expected a transfer, and a semaphore of the device that it goes to");
 }
 
-static void wrong_device(void **state) {
+TEST_WITH(wrong_device, setup, teardown) {
     fixture *f = *state;
     declare(f);
     ts_program_to_device(f->b, block_in(f), ts_semaphore(f->in), ts_index_of(400, 1, 0));
@@ -570,56 +570,9 @@ static void wrong_device(void **state) {
     assert_true(strncmp(f->err.message, "there is no sreg s400: ", 23) == 0);
 }
 
-static void no_such_receiver(void **state) {
+TEST_WITH(no_such_receiver, setup, teardown) {
     fixture *f = *state;
     declare(f);
     ts_program_to_device(f->b, block_in(f), ts_semaphore(3), ts_index(0));
     error_of(f, "there is no semaphore 3");
-}
-
-int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(the_same_program_as_from_text),
-        TEST(it_runs_and_is_checked),
-        TEST(a_view_takes_no_space),
-        TEST(as_text_has_it),
-        TEST(lines_are_of_texts),
-        TEST(wrong_operand),
-        TEST(wrong_among_packed),
-        TEST(wrong_count),
-        TEST(too_few_for_what_is_needed),
-        TEST(more_than_any_takes),
-        TEST(wrong_register),
-        TEST(wrong_mask),
-        TEST(wrong_semaphore),
-        TEST(wrong_index),
-        TEST(wrong_space),
-        TEST(wrong_boundary),
-        TEST(wrong_slice),
-        TEST(slice_outside),
-        TEST(empty_slices),
-        TEST(wrong_label),
-        TEST(no_such_label),
-        TEST(no_such_label_yet),
-        TEST(placed_twice),
-        TEST(wrong_bundles),
-        TEST(wide_integers),
-        TEST(narrow_integers),
-        TEST(no_semaphore),
-        TEST(wrong_name),
-        TEST(no_names),
-        TEST(values_of_no_input),
-        TEST(no_such_tensor),
-        TEST(no_such_destination),
-        TEST(no_such_source),
-        TEST(no_such_space),
-        TEST(no_such_instruction),
-        TEST(wrong_rows),
-        TEST(wrong_receiver),
-        TEST(wrong_transfer),
-        TEST(wrong_device),
-        TEST(no_such_receiver),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

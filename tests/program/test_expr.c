@@ -29,7 +29,7 @@ static const struct {
     {"max(a, b", 9, "found the end of the text, expected ')'"},
 };
 
-static void forms(void **state) {
+TEST(forms) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ts_source source = {"expression", rows[i].text, strlen(rows[i].text)};
         const token *at = token_list(arena, &source);
@@ -42,7 +42,4 @@ static void forms(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(forms)};
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

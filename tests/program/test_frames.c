@@ -53,7 +53,7 @@ static const struct {
 };
 
 /* One for each way to get there, however often it is gone. */
-static void frames_are_ways(void **state) {
+TEST(frames_are_ways) {
     const ts_program *p = parse(text);
     assert_int_equal(p->frame_count, sizeof frames / sizeof frames[0]);
     for (int i = 0; i < p->frame_count; i++) {
@@ -68,7 +68,7 @@ static void frames_are_ways(void **state) {
 }
 
 /* The frame and the line of each instruction, in their order. */
-static void instructions_are_in_frames(void **state) {
+TEST(instructions_are_in_frames) {
     static const ts_program_location places[] = {{-1, 9}, {1, 2}, {1, 3},  {2, 2},  {2, 3},  {4, 2},  {4, 3},
                                                  {5, 2},  {5, 3}, {6, 2},  {6, 3},  {6, 2},  {6, 3},  {7, 15},
                                                  {8, 2},  {8, 3}, {7, 17}, {7, 15}, {7, 15}, {-1, 19}};
@@ -87,7 +87,7 @@ static void instructions_are_in_frames(void **state) {
 }
 
 /* More than there is room for at first: each of 40 lines of a body that is gone through twice. */
-static void many_frames_are_found_again(void **state) {
+TEST(many_frames_are_found_again) {
     enum { CALLS = 40 };
     ts_text many = ts_text_begin(arena);
     ts_text_add(&many, ".macro one\nnop\n.end\n.for I = 0, 2\n");
@@ -98,11 +98,4 @@ static void many_frames_are_found_again(void **state) {
     for (int i = 0; i < CALLS; i++) assert_int_equal(p->frames[i].line, 5 + i);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frames_are_ways),
-        cmocka_unit_test(instructions_are_in_frames),
-        cmocka_unit_test(many_frames_are_found_again),
-    };
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

@@ -229,7 +229,7 @@ static void assert_code_equal(const ts_code *a, const ts_code *b) {
         assert_string_equal(a->semaphore_names[i], b->semaphore_names[i]);
 }
 
-static void test_print_and_assemble(void **state) {
+TEST(test_print_and_assemble) {
     uint64_t seed = 7;
     for (int i = 0, most = rounds(2000, 400); i < most; i++) {
         ts_arena *arena = ts_arena_new();
@@ -315,7 +315,7 @@ static int check_point(uint64_t *seed, const access *a, const ts_program *progra
     return 1;
 }
 
-static void test_addresses(void **state) {
+TEST(test_addresses) {
     uint64_t seed = 11;
     int accepted = 0, points = 0, most = rounds(20000, 4000);
     for (int i = 0; i < most; i++) {
@@ -329,12 +329,4 @@ static void test_addresses(void **state) {
     }
     assert_in_range(accepted, most / 5, most);
     assert_in_range(points, most / 20, 50 * most);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_print_and_assemble),
-        cmocka_unit_test(test_addresses),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

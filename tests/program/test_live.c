@@ -78,7 +78,7 @@ static void compare(const ts_program *program) {
     }
 }
 
-static void shipped_programs(void **state) {
+TEST(shipped_programs) {
     static const char *const names[] = {"programs/add.tsim", "programs/relu.tsim", "programs/unpack.tsim"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         ts_error err = {0};
@@ -97,7 +97,7 @@ static const ts_program *assemble(const char *text) {
     return program;
 }
 
-static void by_hand(void **state) {
+TEST(by_hand) {
     const ts_program *p = assemble(
         " smov s1, 3\nloop: { sadd s2, s1, 1 ; smov s1, s2 }\n brnz s2, loop\n halt\n smov s3, s4\n");
     const ts_live *live = ts_program_live(arena, p);
@@ -114,7 +114,4 @@ static void by_hand(void **state) {
     assert_false(ts_live_has(&live[0], TS_LIVE_VREGS, 1));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand), cmocka_unit_test(shipped_programs)};
-    return cmocka_run_group_tests(tests, set_up, end_group);
-}
+int main(void) { return run_all_tests(set_up, end_group); }

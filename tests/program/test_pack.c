@@ -141,7 +141,7 @@ static void run(ts_arena *arena, const ts_target *target, const char *text, outc
     ts_space_free(setup.smem);
 }
 
-static void test_same_results(void **state) {
+TEST(test_same_results) {
     static outcome plain, packed;
     static const char head[] =
         ".tensor t vmem f32[2,16,256]{2,1,0:T(8,128)}\n.tensor u vmem f32[16,128]{1,0:T(8,128)}\n"
@@ -286,7 +286,7 @@ static void compare_modes(ts_arena *arena, const ts_target *target, const char *
     }
 }
 
-static void test_loops_have_the_same_results(void **state) {
+TEST(test_loops_have_the_same_results) {
     uint64_t seed = 7;
     int64_t cycles[MODES] = {0};
     for (int i = 0, most = rounds(700, 90); i < most; i++) {
@@ -393,7 +393,7 @@ static ts_target make_matrix_target(uint64_t *seed) {
     return target;
 }
 
-static void test_matrix_loops_have_the_same_results(void **state) {
+TEST(test_matrix_loops_have_the_same_results) {
     uint64_t seed = 11;
     int64_t cycles[MODES - 1] = {0};
     for (int i = 0, most = rounds(60, 20); i < most; i++) {
@@ -409,7 +409,7 @@ static void test_matrix_loops_have_the_same_results(void **state) {
 }
 
 /* An iteration's result is what the next one pushes. */
-static void test_results_are_pushed_again(void **state) {
+TEST(test_results_are_pushed_again) {
     uint64_t seed = 12;
     int64_t cycles[MODES - 1] = {0};
     for (int i = 0; i < 8; i++) {
@@ -449,7 +449,7 @@ static void run_to(const char *mode, int end, bool in_register, outcome *out) {
 }
 
 /* A counter is ahead by a multiple of 8; iterations overlap up to the same end in a register as one that is known. */
-static void test_loops_end_below_the_largest_number(void **state) {
+TEST(test_loops_end_below_the_largest_number) {
     static outcome plain, packed;
     for (int under = 7; under < 700; under += under % 8 == 7 ? 1 : 7) {
         bool overlap[2];
@@ -475,7 +475,7 @@ static ts_target make_quick_target(void) {
 }
 
 /* v1 is written again 20 cycles after its sum began, and not before what can be done meanwhile. */
-static void test_later_writes_land_later(void **state) {
+TEST(test_later_writes_land_later) {
     static outcome packed;
     ts_arena *arena = ts_arena_new();
     ts_target target = make_quick_target();
@@ -498,7 +498,7 @@ static void test_later_writes_land_later(void **state) {
 }
 
 /* What was stored is seen 20 cycles later: until then others are done, and nothing behind the load waits with it. */
-static void test_loads_wait_until_a_store_is_seen(void **state) {
+TEST(test_loads_wait_until_a_store_is_seen) {
     static outcome packed;
     ts_arena *arena = ts_arena_new();
     ts_target target = make_quick_target();
@@ -516,7 +516,7 @@ static void test_loads_wait_until_a_store_is_seen(void **state) {
 }
 
 /* However long it waits: what is empty is not gone through cycle by cycle, which would take hours. */
-static void test_long_waits(void **state) {
+TEST(test_long_waits) {
     static const char *const texts[] = {".pack auto\nvsum.lane.f32 v1, v2\nvadd.f32 v3, v1, v4\n",
                                         ".pack auto\nvsum.lane.f32 v1, v2\nvsum.lane.f32 v3, v4\n"};
     static const int64_t wait = INT64_C(1) << 37;
@@ -532,16 +532,4 @@ static void test_long_waits(void **state) {
         assert_int_equal(program->code.bundle_count, 2);
     }
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_results),
-                                       cmocka_unit_test(test_long_waits),
-                                       cmocka_unit_test(test_loops_have_the_same_results),
-                                       cmocka_unit_test(test_matrix_loops_have_the_same_results),
-                                       cmocka_unit_test(test_results_are_pushed_again),
-                                       cmocka_unit_test(test_loops_end_below_the_largest_number),
-                                       cmocka_unit_test(test_later_writes_land_later),
-                                       cmocka_unit_test(test_loads_wait_until_a_store_is_seen)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

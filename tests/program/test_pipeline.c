@@ -61,7 +61,7 @@ static ts_program_pipeline pipeline_of(const ts_target *target, const char *text
 
 #define TENSORS ".tensor w vmem f32[160,128]{1,0:T(8,128)}\n.tensor y vmem f32[160,128]{1,0:T(8,128)}\n"
 
-static void intervals_are_the_least(void **state) {
+TEST(intervals_are_the_least) {
     const ts_target target = make_target();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const char *text =
@@ -78,7 +78,7 @@ static void intervals_are_the_least(void **state) {
 }
 
 /* The first of `rows`: its counter is at most 3 x 4 - 1 iterations of 8 ahead, and that is below 2^31. */
-static void counters_stay_below_the_largest_number(void **state) {
+TEST(counters_stay_below_the_largest_number) {
     const ts_target target = make_target();
     for (int beyond = 0; beyond < 2; beyond++) {
         int end = INT32_MAX - 11 * 8 + beyond;
@@ -90,7 +90,7 @@ static void counters_stay_below_the_largest_number(void **state) {
 }
 
 /* Iterations may overlap where each takes all results that it gives, of each unit, and none is from before. */
-static void results_are_taken_by_who_gave_them(void **state) {
+TEST(results_are_taken_by_who_gave_them) {
 #define LOAD  "vld v0, w[s7, 0]\n"
 #define STORE "vst y[s7, 0], v1\n"
     static const struct {
@@ -119,9 +119,4 @@ static void results_are_taken_by_who_gave_them(void **state) {
         }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(intervals_are_the_least),
-                                       cmocka_unit_test(counters_stay_below_the_largest_number),
-                                       cmocka_unit_test(results_are_taken_by_who_gave_them)};
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

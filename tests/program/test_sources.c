@@ -5,7 +5,7 @@
 #include "tests/support/cmocka.h"
 #include "tests/support/group.h"
 
-static void texts_of_the_binary_have_names(void **state) {
+TEST(texts_of_the_binary_have_names) {
     static const char *const rows[][2] = {
         {"tilesim:/softmax.tsim", "tilesim:/softmax.tsim"},
         {"softmax", "tilesim:/softmax.tsim"},
@@ -27,7 +27,7 @@ static void texts_of_the_binary_have_names(void **state) {
     }
 }
 
-static void what_is_near_is_suggested(void **state) {
+TEST(what_is_near_is_suggested) {
     static const char *const rows[][2] = {
         {"tilesim:/softmx.tsim", "cannot open 'tilesim:/softmx.tsim': No such file or directory; did you "
                                  "mean 'tilesim:/softmax.tsim'?"},
@@ -53,7 +53,7 @@ static void what_is_near_is_suggested(void **state) {
 }
 
 /* Beside the text that names them, each once. */
-static void texts_name_files(void **state) {
+TEST(texts_name_files) {
     int count;
     const ts_program_file *files = ts_program_files(arena, "mesh/all_reduce", &count);
     assert_true(count > 2);
@@ -65,7 +65,7 @@ static void texts_name_files(void **state) {
 }
 
 /* Beside the text, unless it says from where on. */
-static void values_lie_beside_the_text(void **state) {
+TEST(values_lie_beside_the_text) {
     static const struct {
         const char *text, *name, *path;
     } rows[] = {
@@ -90,9 +90,4 @@ static void values_lie_beside_the_text(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_of_the_binary_have_names), cmocka_unit_test(what_is_near_is_suggested),
-        cmocka_unit_test(texts_name_files), cmocka_unit_test(values_lie_beside_the_text)};
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

@@ -17,7 +17,7 @@ static const ts_program *parse(ts_error *err, const char *text) {
 }
 
 /* Words of SMEM follow each other; elsewhere each begins at a vreg's worth, of 4096 bytes. */
-static void tensors_follow_each_other(void **state) {
+TEST(tensors_follow_each_other) {
     static const struct {
         const char *name;
         int64_t base, bytes;
@@ -37,7 +37,7 @@ static void tensors_follow_each_other(void **state) {
     }
 }
 
-static void each_is_used_as_it_says(void **state) {
+TEST(each_is_used_as_it_says) {
     static const struct {
         const char *text;
         ts_tensor_role role;
@@ -72,7 +72,7 @@ static void each_is_used_as_it_says(void **state) {
 }
 
 /* Words that end a shape elsewhere are names within it. */
-static void shapes_have_brackets(void **state) {
+TEST(shapes_have_brackets) {
     static const char *const shapes[] = {"f32[iota,2]", "f32[8,2]{1,0:T(iota,2)}",
                                          "f32[8,2] (iota,2):(1,iota)"};
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
@@ -85,7 +85,7 @@ static void shapes_have_brackets(void **state) {
     }
 }
 
-static void values_need_an_input(void **state) {
+TEST(values_need_an_input) {
     static const char *const fills[] = {"file", "zeros", "iota", "random", "out iota", "scratch file"};
     for (size_t i = 0; i < sizeof fills / sizeof fills[0]; i++) {
         ts_error err = {0};
@@ -95,7 +95,7 @@ static void values_need_an_input(void **state) {
 }
 
 /* As many bytes as there are in all are not larger than that; what is behind others may be a byte too many. */
-static void what_does_not_fit(void **state) {
+TEST(what_does_not_fit) {
     static const struct {
         const char *before, *tensor, *error;
     } rows[] = {
@@ -128,11 +128,4 @@ static void what_does_not_fit(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tensors_follow_each_other), cmocka_unit_test(each_is_used_as_it_says),
-        cmocka_unit_test(shapes_have_brackets),      cmocka_unit_test(values_need_an_input),
-        cmocka_unit_test(what_does_not_fit),
-    };
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

@@ -24,7 +24,7 @@ static ts_value value_of(const char *expression) {
 }
 
 /* Of each kind one, and what else a function found. */
-static void values(void **state) {
+TEST(values) {
     static const struct {
         const char *expression, *text, *kind, *value, *key, *extra;
     } rows[] = {
@@ -66,7 +66,7 @@ static void values(void **state) {
 }
 
 /* Deeper than JSON is. */
-static void deep_tuples_are_null(void **state) {
+TEST(deep_tuples_are_null) {
     for (int depth = 20; depth <= 21; depth++) {
         ts_text expression = ts_text_begin(arena);
         for (int i = 0; i < depth; i++) ts_text_add(&expression, "(2,");
@@ -78,7 +78,7 @@ static void deep_tuples_are_null(void **state) {
 }
 
 /* By system, with what each function gives. */
-static void functions_are_listed(void **state) {
+TEST(functions_are_listed) {
     ts_text out = ts_text_begin(arena), table = ts_text_begin(arena), want = ts_text_begin(arena),
             rows = ts_text_begin(arena);
     ts_algebra_row row;
@@ -104,8 +104,4 @@ static void functions_are_listed(void **state) {
     assert_string_equal(table.bytes, rows.bytes);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(values), cmocka_unit_test(deep_tuples_are_null),
-                                       cmocka_unit_test(functions_are_listed)};
-    return cmocka_run_group_tests_name("report/algebra", tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

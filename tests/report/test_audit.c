@@ -22,7 +22,7 @@ static const char *section(int rows, const char *beginning) {
 
 /* ---- Words ---- */
 
-static void what_pads_a_shape(void **state) {
+TEST(what_pads_a_shape) {
     static const struct {
         ts_audit_shape shape;
         const char *text;
@@ -66,7 +66,7 @@ static void what_pads_a_shape(void **state) {
     }
 }
 
-static void what_a_move_changes(void **state) {
+TEST(what_a_move_changes) {
     static const struct {
         unsigned changes;
         const char *text;
@@ -84,7 +84,7 @@ static void what_a_move_changes(void **state) {
     }
 }
 
-static void spaces_have_names(void **state) {
+TEST(spaces_have_names) {
     static const char *const names[] = {"hbm", "vmem", "flags", "cmem", "other", "host", "smem", "other"};
     for (int i = 0; i < 8; i++) assert_string_equal(ts_report_audit_space(i), names[i]);
     assert_string_equal(ts_report_audit_space(TS_AUDIT_SPACES - 1), "other");
@@ -92,7 +92,7 @@ static void spaces_have_names(void **state) {
 }
 
 /* "read" and "made": of whose operand it is. */
-static void where_it_comes_from(void **state) {
+TEST(where_it_comes_from) {
     static const struct {
         ts_audit_source source;
         const char *text;
@@ -114,7 +114,7 @@ static void where_it_comes_from(void **state) {
     }
 }
 
-static void what_is_saved(void **state) {
+TEST(what_is_saved) {
     static const struct {
         ts_audit_finding finding;
         const char *text;
@@ -138,7 +138,7 @@ static void what_is_saved(void **state) {
 /* ---- Tables ---- */
 
 /* Of a text with nothing in it. */
-static void nothing_at_all(void **state) {
+TEST(nothing_at_all) {
     a = small_audit_empty(arena);
     a->result.sum.widened_bytes = 1;
     assert_holds(text_of(9), "           1 byte of it is of elements stored wider");
@@ -161,7 +161,7 @@ static void nothing_at_all(void **state) {
     assert_holds(text_of(9), " in 0 computations\n");
 }
 
-static void texts_and_sums(void **state) {
+TEST(texts_and_sums) {
     a = small_audit_new(arena);
     assert_string_equal(section(9, "text"),
                         "text       m.hlo: 12,345 bytes, 1,000 lines, module jit_f\n"
@@ -179,7 +179,7 @@ static void texts_and_sums(void **state) {
         "           summed over instructions, not what is live at once\n");
 }
 
-static void reported_figures_and_allocations(void **state) {
+TEST(reported_figures_and_allocations) {
     a = small_audit_new(arena);
     assert_string_equal(section(3, "memory"),
                         "memory that the text reports\n"
@@ -195,7 +195,7 @@ static void reported_figures_and_allocations(void **state) {
     assert_string_equal(section(3, "memory"), "");
 }
 
-static void reported_sizes(void **state) {
+TEST(reported_sizes) {
     a = small_audit_new(arena);
     assert_string_equal(section(3, "sizes"),
                         "sizes that the text reports: 1 of 2 equal the computed ones\n"
@@ -220,7 +220,7 @@ static void reported_sizes(void **state) {
 #define BUFFERS_LEFT_OUT "        1,500 buffers with less padding are in the sums only\n"
 
 /* Those without padding are listed where all are asked for. */
-static void padded_shapes(void **state) {
+TEST(padded_shapes) {
     a = small_audit_new(arena);
     assert_string_equal(section(2, "padding"), CLASSES CLASS_0 CLASS_1 BUFFERS_LEFT_OUT);
     assert_string_equal(section(3, "padding"), CLASSES CLASS_0 CLASS_1 BUFFERS_LEFT_OUT);
@@ -240,7 +240,7 @@ static void padded_shapes(void **state) {
 }
 
 /* What is copied, started or not, or ordered anew, is a target of it; without padding nobody asks. */
-static void targets_of_copies(void **state) {
+TEST(targets_of_copies) {
     static const struct {
         ts_hlo_opcode opcode;
         bool target;
@@ -280,7 +280,7 @@ static const char *moves(int rows) {
 }
 
 /* What is free is listed where all is asked for, and counts as no row. */
-static void moves_by_time(void **state) {
+TEST(moves_by_time) {
     a = small_audit_new(arena);
     assert_string_equal(moves(INT_MAX), MOVES MOVE_0 MOVE_1 MOVE_2 MOVE_3 MOVE_4 MOVES_LEFT_OUT);
     assert_string_equal(moves(4), MOVES MOVE_0 MOVE_1 MOVE_2 MOVE_3 MOVES_LEFT_OUT);
@@ -305,14 +305,13 @@ static const char *sums_of_moves(void) {
 #define ENDLESS "           2 moves are in loops whose rounds are not known: counted once\n"
 
 /* Of branches only what is priced, and not fused. */
-static void sums_of_all_moves(void **state) {
+TEST(sums_of_all_moves) {
     a = small_audit_new(arena);
-    assert_string_equal(
-        sums_of_moves(), IN_ALL SCALED ENDLESS
-        "           0.250 us of it are 1 move in branches: all count, but a conditional runs "
-        "one\n"
-        "           2.5 us of it are 2 collectives between chips\n"
-        "not priced: 1,007 collectives\n");
+    assert_string_equal(sums_of_moves(), IN_ALL SCALED ENDLESS
+                        "           0.250 us of it are 1 move in branches: all count, but a conditional runs "
+                        "one\n"
+                        "           2.5 us of it are 2 collectives between chips\n"
+                        "not priced: 1,007 collectives\n");
     a->groups[0].first.in_branch = a->groups[3].first.in_branch = true;
     a->groups[3].total_microseconds = 100;
     assert_holds(sums_of_moves(), "           9.250 us of it are 3 moves in branches");
@@ -334,7 +333,7 @@ static void sums_of_all_moves(void **state) {
 }
 
 /* Which moves' sources are of no matter, or not known. */
-static void sources_of_moves(void **state) {
+TEST(sources_of_moves) {
     a = small_audit_new(arena);
     assert_string_equal(ts_report_audit_from(&a->result, &a->groups[0].first), "f32[8,128]{d}");
     assert_null(ts_report_audit_from(&a->result, &a->groups[3].first));
@@ -349,7 +348,7 @@ static void sources_of_moves(void **state) {
     assert_holds(text_of(INT_MAX), "reshape (entry): space" TO "f32[8,128]{d}; r.1");
 }
 
-static void predicted_copies(void **state) {
+TEST(predicted_copies) {
     a = small_audit_new(arena);
     assert_string_equal(section(2, "copies"),
                         "copies     that the compiler will insert (docs/layouts.md): 2\n"
@@ -374,7 +373,7 @@ static void predicted_copies(void **state) {
     "     source: op, read at a.py:3\n     fix: fix 3\n     saves about 0.125 us, 1.00M\n"
 
 /* By bytes: those that are not above are in full. */
-static void findings_by_time_and_bytes(void **state) {
+TEST(findings_by_time_and_bytes) {
     a = small_audit_new(arena);
     assert_string_equal(section(4, "findings by time"),
                         "findings by time (3 of 3)\n" FINDING_1 FINDING_2 FINDING_3);
@@ -397,7 +396,7 @@ static void findings_by_time_and_bytes(void **state) {
 }
 
 /* At most five, unless all are asked for. */
-static void five_findings(void **state) {
+TEST(five_findings) {
     static const struct { int rows, shown; } cases[] = {{4, 4}, {5, 5}, {6, 5}, {7, 5}, {8, 7}};
     ts_audit_finding seven[7];
     int by_bytes[7] = {0};
@@ -415,7 +414,7 @@ static void five_findings(void **state) {
     }
 }
 
-static void what_was_not_understood(void **state) {
+TEST(what_was_not_understood) {
     a = small_audit_new(arena);
     assert_string_equal(section(9, "not understood"), "not understood, or left out\n"
                                                       "       1,234  opcode; line 30: %x = y\n"
@@ -424,7 +423,7 @@ static void what_was_not_understood(void **state) {
     assert_string_equal(section(9, "not understood"), "");
 }
 
-static void as_csv(void **state) {
+TEST(as_csv) {
     ts_text out = ts_text_begin(arena);
     a = small_audit_new(arena);
     a->result.group_count = 4;
@@ -451,27 +450,4 @@ static void as_csv(void **state) {
         "peak,\"v.1\",62,,,\"f32[8,128]{d}\",1,4096,256,,,,,,\n");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_pads_a_shape),
-        cmocka_unit_test(what_a_move_changes),
-        cmocka_unit_test(spaces_have_names),
-        cmocka_unit_test(where_it_comes_from),
-        cmocka_unit_test(what_is_saved),
-        cmocka_unit_test(nothing_at_all),
-        cmocka_unit_test(texts_and_sums),
-        cmocka_unit_test(reported_figures_and_allocations),
-        cmocka_unit_test(reported_sizes),
-        cmocka_unit_test(padded_shapes),
-        cmocka_unit_test(targets_of_copies),
-        cmocka_unit_test(moves_by_time),
-        cmocka_unit_test(sums_of_all_moves),
-        cmocka_unit_test(sources_of_moves),
-        cmocka_unit_test(predicted_copies),
-        cmocka_unit_test(findings_by_time_and_bytes),
-        cmocka_unit_test(five_findings),
-        cmocka_unit_test(what_was_not_understood),
-        cmocka_unit_test(as_csv),
-    };
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

@@ -43,7 +43,7 @@ static const char *table(const char *heading) {
 #define VALUE(x, y, text) "<text x=\"" #x "\" y=\"" #y "\">" text "</text>\n"
 
 /* The longest has 420 pixels: 3 times 4096 bytes, of which 3 times 96 are data. */
-static void bars_of_padding_and_of_time(void **state) {
+TEST(bars_of_padding_and_of_time) {
 #define TITLE_0 "3 buffers, 96 bytes logical, 4096 padded each"
 #define TITLE_1 "1 buffer, 2048 bytes logical, 4096 padded each"
     a = small_audit_new(arena);
@@ -77,7 +77,7 @@ static void bars_of_padding_and_of_time(void **state) {
 }
 
 /* What is free, or has no price, has no bar and is no measure. */
-static void what_has_no_bar(void **state) {
+TEST(what_has_no_bar) {
     a = small_audit_empty(arena);
     assert_holds(picture(), "height=\"112\"");
     assert_holds(picture(), "data and padding (none)</text>");
@@ -95,7 +95,7 @@ static void what_has_no_bar(void **state) {
 #define FIFTY_NINE "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define SIXTY      FIFTY_NINE "a"
 
-static void at_most_sixteen_bars(void **state) {
+TEST(at_most_sixteen_bars) {
     ts_audit_class classes[17];
     ts_audit_group groups[17];
     a = small_audit_new(arena);
@@ -117,7 +117,7 @@ static void at_most_sixteen_bars(void **state) {
 
 /* ---- The page ---- */
 
-static void facts_and_bytes(void **state) {
+TEST(facts_and_bytes) {
     a = small_audit_new(arena);
     assert_holds(page_of(), "<h1>jit_f</h1>\n<p><code>m&lt;1&gt;.hlo</code>");
     assert_holds(page_of(), "<div><dt>instructions</dt><dd>2,000</dd></div>\n"
@@ -135,7 +135,7 @@ static void facts_and_bytes(void **state) {
     assert_holds(page_of(), "<p>&lt;: at most, for it is fused.</p>");
 }
 
-static void tables_of_buffers_and_shapes(void **state) {
+TEST(tables_of_buffers_and_shapes) {
     a = small_audit_new(arena);
     assert_holds(table("Buffers"), "+space|+buffers|+logical|+padded|+expansion|\n"
                                    "hbm|5|7.8K|19.5K|2.50x|\nother|1|2.0K|4.9K|2.50x|\n"
@@ -153,7 +153,7 @@ static void tables_of_buffers_and_shapes(void **state) {
 }
 
 /* What is written of a move, and of one without a price why. */
-static void table_of_moves(void **state) {
+TEST(table_of_moves) {
     a = small_audit_new(arena);
     assert_holds(table("Moves"),
                  "+opcode|+level|+runs|+us each|+us in all|+changes|+from|+to|\n"
@@ -177,7 +177,7 @@ static void table_of_moves(void **state) {
     assert_holds(table("Moves"), "level unknown|1||-|");
 }
 
-static void tables_of_what_the_text_reports(void **state) {
+TEST(tables_of_what_the_text_reports) {
     a = small_audit_new(arena);
     assert_string_equal(table("Memory that the text reports"),
                         "Memory that the text reports+line|+size|+space|+figure|\n"
@@ -205,7 +205,7 @@ static void tables_of_what_the_text_reports(void **state) {
     assert_true(ts_text_ends(table("Memory that the text reports"), "+figure|\n50|2.0K|hbm|used|\n"));
 }
 
-static void a_page_of_nothing(void **state) {
+TEST(a_page_of_nothing) {
     a = small_audit_empty(arena);
     assert_string_equal(table("Findings, by time"), "Findings, by timeNone.");
     assert_string_equal(table("Copies that the compiler will insert"), "");
@@ -218,7 +218,7 @@ static void a_page_of_nothing(void **state) {
 }
 
 /* A table has 200 rows; the page says of how many it does not. */
-static void long_tables(void **state) {
+TEST(long_tables) {
     static const char *const headings[] = {"Moves", "Copies that the compiler will insert", "Shapes",
                                            "Memory that the text reports", "Sizes that the text reports"};
     enum { MOST = 201 };
@@ -255,7 +255,7 @@ static void long_tables(void **state) {
     "<li><code>" what "</code><br><span class=\"good\">" fix "</span><br><span class=\"soft\">" saves        \
     "; " at "</span></li>\n"
 
-static void findings_in_a_list(void **state) {
+TEST(findings_in_a_list) {
     ts_audit_finding many[17];
     a = small_audit_new(arena);
     a->findings[1].what = "a < b";
@@ -281,18 +281,4 @@ static void findings_in_a_list(void **state) {
                  "<li><code>the last</code>");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bars_of_padding_and_of_time),
-        cmocka_unit_test(what_has_no_bar),
-        cmocka_unit_test(at_most_sixteen_bars),
-        cmocka_unit_test(facts_and_bytes),
-        cmocka_unit_test(tables_of_buffers_and_shapes),
-        cmocka_unit_test(table_of_moves),
-        cmocka_unit_test(tables_of_what_the_text_reports),
-        cmocka_unit_test(a_page_of_nothing),
-        cmocka_unit_test(long_tables),
-        cmocka_unit_test(findings_in_a_list),
-    };
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

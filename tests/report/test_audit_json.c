@@ -13,7 +13,7 @@ static const char *value(const char *key) {
     return json_value(arena, out.bytes, key);
 }
 
-static void heads_and_sums(void **state) {
+TEST(heads_and_sums) {
     static const char *const rows[][2] = {
         {"schema", "\"tilesim.audit\""},
         {"machine", "\"m\""},
@@ -53,7 +53,7 @@ static void heads_and_sums(void **state) {
                                   "\"padding_percent\":0,\"expansion\":null,\"widened_bytes\":0}]");
 }
 
-static void buffers_by_shape(void **state) {
+TEST(buffers_by_shape) {
     a = small_audit_new(arena);
     a->result.class_count = 2;
     assert_string_equal(
@@ -71,7 +71,7 @@ static void buffers_by_shape(void **state) {
 #define RUNS(count, runs, unknown, branch)                                                                   \
     "\"count\":" #count ",\"runs\":" #runs ",\"trips_unknown\":" #unknown ",\"in_branch\":" #branch ","
 
-static void moves_with_and_without_a_price(void **state) {
+TEST(moves_with_and_without_a_price) {
     a = small_audit_new(arena);
     a->result.group_count = 4;
     assert_string_equal(
@@ -107,7 +107,7 @@ static void moves_with_and_without_a_price(void **state) {
                                                                "dims\",\"first\":\"u.1\",\"line\":23}]");
 }
 
-static void copies(void **state) {
+TEST(copies) {
     a = small_audit_new(arena);
     assert_string_equal(value("copies_predicted"), "true");
     assert_string_equal(value("copies"),
@@ -121,7 +121,7 @@ static void copies(void **state) {
     "\"source\":{\"op\":" op ",\"file\":" file ",\"function\":" function ",\"line\":" #line ",\"of\":" of "}"
 
 /* Of a move its target's memory. Of what has no location there is still a name. */
-static void findings(void **state) {
+TEST(findings) {
     a = small_audit_new(arena);
     assert_string_equal(
         value("findings"),
@@ -150,7 +150,7 @@ static void findings(void **state) {
     assert_holds(value("findings"), SOURCE("\"\"", "\"a.py\"", "\"\"", 3, "\"own\""));
 }
 
-static void what_the_text_reports(void **state) {
+TEST(what_the_text_reports) {
     a = small_audit_new(arena);
     assert_string_equal(
         value("reported"),
@@ -176,14 +176,4 @@ static void what_the_text_reports(void **state) {
                         "{\"kind\":\"shapes\",\"count\":1,\"line\":0,\"excerpt\":\"\"}]");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(heads_and_sums),
-        cmocka_unit_test(buffers_by_shape),
-        cmocka_unit_test(moves_with_and_without_a_price),
-        cmocka_unit_test(copies),
-        cmocka_unit_test(findings),
-        cmocka_unit_test(what_the_text_reports),
-    };
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

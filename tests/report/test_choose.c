@@ -93,7 +93,7 @@ static const char *text_of(int rows) { return written(ts_report_choose, rows); }
 #define CUT                                                                                                  \
     "layouts    1,234: 1,003 priced by running the model, 231 cut, whose bounds are worse than the best"
 
-static void heads_say_what_was_asked(void **state) {
+TEST(heads_say_what_was_asked) {
     begin();
     assert_holds(text_of(9), HEAD CUT "\n\n");
     r.unfit = 1;
@@ -132,7 +132,7 @@ static void heads_say_what_was_asked(void **state) {
 #define TIES    "= a tie with the best: nearer than the 10 % by which measured copies differ from the model\n"
 
 /* Now and the compiler's are shown whatever their place. */
-static void rows_of_layouts(void **state) {
+TEST(rows_of_layouts) {
     begin();
     assert_string_equal(section_of(arena, text_of(4), "          us"), COLUMNS ROW_0 ROW_1 ROW_2 ROW_3 TIES);
     assert_string_equal(section_of(arena, text_of(3), "          us"),
@@ -147,7 +147,7 @@ static void rows_of_layouts(void **state) {
 }
 
 /* A program has no parts, its layouts have the energy of the run. */
-static void rows_of_a_program(void **state) {
+TEST(rows_of_a_program) {
     begin();
     request.program = "a.tsim";
     assert_string_equal(
@@ -160,7 +160,7 @@ static void rows_of_a_program(void **state) {
         ">      3.000   3.00x            8,800    98.9 %             {x}\n" TIES);
 }
 
-static void what_would_change_the_winner(void **state) {
+TEST(what_would_change_the_winner) {
     begin();
     assert_null(strstr(text_of(9), "nother"));
     request.moves_fields = true;
@@ -181,7 +181,7 @@ static const char *value(const char *key) {
     return json_value(arena, written(ts_report_choose_json, 1), key);
 }
 
-static void as_json(void **state) {
+TEST(as_json) {
     static const char *const rows[][2] = {
         {"schema", "\"tilesim.choose\""},
         {"machine", "\"m\""},
@@ -238,7 +238,7 @@ static const char *picture(void) { return written(ts_report_choose_svg, 1); }
 
 /* Four times the best, 4 us, are 240 pixels, and 8,800 bytes 220: what was cut is longer. Names take 20 letters of 8 pixels:
  * "linear" and what may stand behind it. */
-static void bars_of_time_and_of_bytes(void **state) {
+TEST(bars_of_time_and_of_bytes) {
     begin();
     candidates[3].bound_cycles = 4001;
     candidates[3].bytes = 9000;
@@ -266,14 +266,14 @@ static void bars_of_time_and_of_bytes(void **state) {
 }
 
 /* One that was cut is a measure up to four times the best. */
-static void bars_of_what_was_cut(void **state) {
+TEST(bars_of_what_was_cut) {
     begin();
     assert_holds(picture(), BAR("cut", 160, 135, "240.0") TEXT(405, 147, ">more than 3.000 us"));
     assert_holds(picture(), BAR("data half", 160, 111, "160.0"));
 }
 
 /* What is there now is a measure even where it was cut. */
-static void a_cut_one_may_be_the_measure(void **state) {
+TEST(a_cut_one_may_be_the_measure) {
     begin();
     candidates[3].is_now = true;
     candidates[3].bound_cycles = 4000;
@@ -286,7 +286,7 @@ static void a_cut_one_may_be_the_measure(void **state) {
 }
 
 /* Of no elements. */
-static void bars_of_nothing(void **state) {
+TEST(bars_of_nothing) {
     begin();
     r.logical_bytes = candidates[0].bytes = candidates[0].cycles = 0;
     r.candidate_count = 1;
@@ -295,7 +295,7 @@ static void bars_of_nothing(void **state) {
 }
 
 /* Further ones only where they are there now or the compiler's; names have at most 330 pixels. */
-static void twenty_four_bars(void **state) {
+TEST(twenty_four_bars) {
     begin();
     r.candidate_count = 28;
     for (int i = 0; i < 28; i++) candidates[i] = four[0];
@@ -324,7 +324,7 @@ static const char *table(const char *caption) {
     return at ? cells_of(arena, ts_text_format(arena, "%.*s", (int)(strstr(at, "</table>") - at), at)) : "";
 }
 
-static void a_page(void **state) {
+TEST(a_page) {
     begin();
     assert_holds(page_of(), "<h1>Layouts of a tensor</h1>\n<p><code>f32[8,3]{1,0}</code><br>");
     assert_holds(page_of(), "<dl class=\"facts\">\n<div><dt>the best takes</dt><dd>1.000 us</dd></div>\n"
@@ -351,7 +351,7 @@ static void a_page(void **state) {
     assert_holds(page_of(), "<p>Prices are ~ sampled or extended; --exact simulates every access.</p>");
 }
 
-static void a_page_of_a_program(void **state) {
+TEST(a_page_of_a_program) {
     begin();
     request.program = "a.tsim";
     r.flip_count = 0;
@@ -376,20 +376,4 @@ static void a_page_of_a_program(void **state) {
     assert_holds(table("Of those marked"), "|1.050|2.10x|");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(heads_say_what_was_asked),
-        cmocka_unit_test(rows_of_layouts),
-        cmocka_unit_test(rows_of_a_program),
-        cmocka_unit_test(what_would_change_the_winner),
-        cmocka_unit_test(as_json),
-        cmocka_unit_test(bars_of_time_and_of_bytes),
-        cmocka_unit_test(bars_of_what_was_cut),
-        cmocka_unit_test(a_cut_one_may_be_the_measure),
-        cmocka_unit_test(bars_of_nothing),
-        cmocka_unit_test(twenty_four_bars),
-        cmocka_unit_test(a_page),
-        cmocka_unit_test(a_page_of_a_program),
-    };
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

@@ -28,7 +28,7 @@ static const ts_comparison *compared_texts(const char *one, const char *other) {
 static const ts_comparison *compared(void) { return compared_texts(before, after); }
 
 /* Columns hold 42 and 17 characters; what is longer has a line of its own. */
-static void what_fits_a_column(void **state) {
+TEST(what_fits_a_column) {
 #define PATH_42 "a_path_of_just_forty_two_characters_in_all"
     static const struct {
         const char *path, *before, *after, *text;
@@ -65,7 +65,7 @@ static void what_fits_a_column(void **state) {
 #define COLUMNS "                                                      before             after   change\n"
 
 /* There are headings where something differs. */
-static void little_differs(void **state) {
+TEST(little_differs) {
     static const char *const cases[][3] = {
         {"\"machine\":\"a\",\"k\":1", "\"machine\":\"a\",\"k\":1", HEAD "3 values are the same in both\n"},
         {"\"machine\":\"a\",\"k\":1", "\"machine\":\"b\",\"k\":1",
@@ -98,7 +98,7 @@ static void little_differs(void **state) {
     }
 }
 
-static void as_text(void **state) {
+TEST(as_text) {
     static const struct {
         int rows;
         const char *text;
@@ -161,7 +161,7 @@ static void as_text(void **state) {
     }
 }
 
-static void as_a_page(void **state) {
+TEST(as_a_page) {
     ts_text out = ts_text_begin(arena);
     ts_report_compare_html(compared(), &(ts_compare_view){"a.json", "b.json", 9}, &out);
     assert_non_null(strstr(out.bytes, "2.5 to 30 (+1100.0 %)"));
@@ -189,7 +189,7 @@ static void as_a_page(void **state) {
                         "2 values are the same in both.");
 }
 
-static void as_json(void **state) {
+TEST(as_json) {
     ts_text out = ts_text_begin(arena);
     ts_report_compare_json(compared(), &(ts_compare_view){"a.json", "b.json", 9}, &out);
     const char *keys = strstr(out.bytes, "  \"before\"");
@@ -287,9 +287,4 @@ static void as_json(void **state) {
                               "}\n");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_fits_a_column), cmocka_unit_test(little_differs),
-                                       cmocka_unit_test(as_text), cmocka_unit_test(as_a_page),
-                                       cmocka_unit_test(as_json)};
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

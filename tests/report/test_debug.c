@@ -56,7 +56,7 @@ static const char moves[] = ".tensor x hbm s32[8,128]{1,0:T(8,128)} in iota\n"
                             "    vld v0, y[8, 0]\n"
                             "    vst y[0, 0], v0";
 
-static void where_it_stands(void **state) {
+TEST(where_it_stands) {
     begin(moves);
     ASSERT_SHOWN("cycle 0, line 6: smov s3, -7\n", ts_report_where, session);
     ASSERT_SHOWN("all scalar registers are 0\n", ts_report_scalars, session);
@@ -92,7 +92,7 @@ static void where_it_stands(void **state) {
     end();
 }
 
-static void what_happened(void **state) {
+TEST(what_happened) {
     begin(moves);
     ts_event_source of = {request.built, false};
     const ts_dma_result result = {.completed_cycle = 1234, .issued_cycle = 1000, .useful_bytes = 4096};
@@ -122,7 +122,7 @@ static void what_happened(void **state) {
     end();
 }
 
-static void watches_and_who_wrote(void **state) {
+TEST(watches_and_who_wrote) {
     static const struct {
         int64_t row;
         const char *hit;
@@ -152,7 +152,7 @@ static void watches_and_who_wrote(void **state) {
     }
 }
 
-static void all_watches_are_listed(void **state) {
+TEST(all_watches_are_listed) {
     ts_text expected = ts_text_begin(arena);
     begin(moves);
     for (int i = 1; i <= TS_WATCHES; i++) {
@@ -164,7 +164,7 @@ static void all_watches_are_listed(void **state) {
 }
 
 /* At the cycle in which the bundle issues at last. */
-static void why_it_stalled(void **state) {
+TEST(why_it_stalled) {
     begin("    vexp.f32 v1, v1\n    vadd.f32 v2, v1, v1\n");
     int cycles = (int)request.machine->core.latency_cycles[TS_LATENCY_EUP] - 1;
     go((ts_session_goal){.bundles = INT64_MAX, .until = cycles + 1});
@@ -176,7 +176,7 @@ static void why_it_stalled(void **state) {
     end();
 }
 
-static void devices_have_numbers(void **state) {
+TEST(devices_have_numbers) {
     const ts_breakpoint at = {.line = 2};
     begin_on("2x2", "    nop\n    nop\n");
     ASSERT_SHOWN("device 0, cycle 0, line 1: nop\n", ts_report_where, session);
@@ -194,7 +194,7 @@ static void devices_have_numbers(void **state) {
     "\nsublane 0" a b "\nsublane 1" a b "\nsublane 2" a b "\nsublane 3" a b "\nsublane 4" a b                \
     "\nsublane 5" a b "\nsublane 6" a b "\nsublane 7" a b "\n"
 
-static void registers(void **state) {
+TEST(registers) {
     static const char lanes[] =
         "lane                 0            1            2            3          126          127";
     static const char wide[] =
@@ -250,7 +250,7 @@ static void registers(void **state) {
 }
 
 /* All lanes in groups of six; the last has two. */
-static void whole_registers(void **state) {
+TEST(whole_registers) {
     begin("    viota.lane v1\n    nop\n");
     step(2);
     ts_text out = ts_text_begin(arena);
@@ -265,7 +265,7 @@ static void whole_registers(void **state) {
 }
 
 /* NaN are counted, and neither the least nor the largest. */
-static void ranges_leave_nan_out(void **state) {
+TEST(ranges_leave_nan_out) {
     begin("    viota.lane v1\n    vcvt.f32.i32 v2, v1\n    vsub.f32 v2, v2, 2.0\n    vsqrt.f32 v3, v2\n    "
           "nop\n");
     step(5);
@@ -275,7 +275,7 @@ static void ranges_leave_nan_out(void **state) {
     end();
 }
 
-static void views_have_names(void **state) {
+TEST(views_have_names) {
     static const char *const names[] = {"f32", "i32", "hex", "bf16"};
     ts_register_view view;
     for (int i = 0; i < 4; i++) {
@@ -288,7 +288,7 @@ static void views_have_names(void **state) {
 /* ---- Tensors ---- */
 
 /* Elements that count up from 0; a box that begins at 10, 20, 30 .. of its dims. */
-static void parts_of_tensors(void **state) {
+TEST(parts_of_tensors) {
     static const struct {
         ts_dtype dtype;
         int rank;
@@ -333,7 +333,7 @@ static void parts_of_tensors(void **state) {
     }
 }
 
-static void long_tensors_are_counted(void **state) {
+TEST(long_tensors_are_counted) {
     static const struct {
         int64_t rows;
         const char *end;
@@ -349,20 +349,4 @@ static void long_tensors_are_counted(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(where_it_stands),
-        cmocka_unit_test(what_happened),
-        cmocka_unit_test(watches_and_who_wrote),
-        cmocka_unit_test(all_watches_are_listed),
-        cmocka_unit_test(why_it_stalled),
-        cmocka_unit_test(devices_have_numbers),
-        cmocka_unit_test(registers),
-        cmocka_unit_test(whole_registers),
-        cmocka_unit_test(ranges_leave_nan_out),
-        cmocka_unit_test(views_have_names),
-        cmocka_unit_test(parts_of_tensors),
-        cmocka_unit_test(long_tensors_are_counted),
-    };
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

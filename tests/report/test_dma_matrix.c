@@ -48,7 +48,7 @@ static const char *written(writer *write) {
     "              C          16,384 bytes  {0,1}\n"
 #define LETTERS "        A        B        C\n"
 
-static void as_text(void **state) {
+TEST(as_text) {
     begin();
     assert_string_equal(
         written(ts_report_matrix), HEAD
@@ -66,7 +66,7 @@ static void as_text(void **state) {
         "              changing the minor dimension, 2.00 to 123.46 (B to C: +122.46 burst waste)\n");
 }
 
-static void as_an_estimate(void **state) {
+TEST(as_an_estimate) {
     begin();
     m->costs[2][2].estimated = true;
     assert_holds(written(ts_report_matrix),
@@ -78,7 +78,7 @@ static void as_an_estimate(void **state) {
 }
 
 /* Times of 10 and of 100 have fewer digits. */
-static void digits_of_times(void **state) {
+TEST(digits_of_times) {
     begin();
     put(0, 1, 10000, TS_DMA_RETILE), put(0, 2, 100000, TS_DMA_RETILE), put(1, 0, 9999, TS_DMA_RETILE);
     assert_holds(written(ts_report_matrix),
@@ -86,7 +86,7 @@ static void digits_of_times(void **state) {
 }
 
 /* One layout, or pairs that are all there: then there is less to say. */
-static void lessons(void **state) {
+TEST(lessons) {
     begin();
     m->list.count = 1;
     assert_holds(written(ts_report_matrix),
@@ -122,7 +122,7 @@ static void lessons(void **state) {
 }
 
 /* Of other notations by what lies next to element 0; a dim of 1 is nobody's neighbour. */
-static void minor_dims(void **state) {
+TEST(minor_dims) {
     static const struct {
         const char *one, *other;
         bool kept;
@@ -155,7 +155,7 @@ static void minor_dims(void **state) {
 }
 
 /* A cycle is a price. */
-static void the_least_price(void **state) {
+TEST(the_least_price) {
     begin();
     put(1, 0, 1, TS_DMA_GATHER);
     assert_holds(json_value(arena, written(ts_report_matrix_json), "pairs"), "{\"from\":2,\"to\":2,");
@@ -164,7 +164,7 @@ static void the_least_price(void **state) {
     assert_holds(json_value(arena, written(ts_report_matrix_json), "pairs"), "\"cycles\":1,");
 }
 
-static void as_json(void **state) {
+TEST(as_json) {
     begin();
     m->list.count = 2;
     m->costs[1][0].cycles = 0;
@@ -209,7 +209,7 @@ static void as_json(void **state) {
 
 /* Names of 14 letters and 3 more take 8 pixels each, so cells begin at 152. Twice a copy is of 8 times a third of
  * the way: .06 + .94 * 85 / 255. */
-static void as_a_heat_map(void **state) {
+TEST(as_a_heat_map) {
     begin();
     put(0, 1, 2000, TS_DMA_RETILE), put(0, 2, 8000, TS_DMA_TRANSPOSE), put(1, 0, 500, TS_DMA_RETILE);
     put(1, 2, 4000, TS_DMA_CORE_PROGRAM);
@@ -246,7 +246,7 @@ static void as_a_heat_map(void **state) {
 }
 
 /* The scale goes to twice a copy at least. */
-static void a_heat_map_of_copies(void **state) {
+TEST(a_heat_map_of_copies) {
     begin();
     m->list.count = 2;
     put(0, 1, 1000, TS_DMA_COPY), put(1, 0, 1990, TS_DMA_COPY);
@@ -263,17 +263,4 @@ static void a_heat_map_of_copies(void **state) {
     written(ts_report_matrix_svg);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_text),
-        cmocka_unit_test(digits_of_times),
-        cmocka_unit_test(lessons),
-        cmocka_unit_test(as_an_estimate),
-        cmocka_unit_test(minor_dims),
-        cmocka_unit_test(the_least_price),
-        cmocka_unit_test(as_json),
-        cmocka_unit_test(as_a_heat_map),
-        cmocka_unit_test(a_heat_map_of_copies),
-    };
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

@@ -13,7 +13,7 @@ static const ts_energy some = {.hbm = {3e-6, 1e-6},
                                .any_stated = true};
 static const ts_energy none = {.hbm = {0}};
 
-static void as_text(void **state) {
+TEST(as_text) {
     static const struct {
         const ts_energy *energy;
         double microseconds;
@@ -36,7 +36,7 @@ static void as_text(void **state) {
     }
 }
 
-static void as_json(void **state) {
+TEST(as_json) {
     ts_text out = ts_text_begin(arena);
     ts_json json;
     ts_json_begin(&json, &out, "test");
@@ -67,7 +67,4 @@ static void as_json(void **state) {
                                                              "}\n");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(as_text), cmocka_unit_test(as_json)};
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

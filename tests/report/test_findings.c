@@ -10,7 +10,7 @@ static const ts_source source = {"a.tsim", "nop\n  vst x, v0\n", 16};
 #define NOWHERE "\"source\":null,\"line\":null,\"column\":null,\"excerpt\":null"
 
 /* Where an error has no place, and no cycle, it says so; cycles are of faults alone. */
-static void errors_as_json(void **state) {
+TEST(errors_as_json) {
     static const struct {
         ts_error_kind kind;
         int line;
@@ -66,7 +66,7 @@ static const ts_findings found = {
 #define PLACE(line, column) "{\"file\":\"a.tsim\",\"line\":" #line ",\"column\":" #column "}"
 
 /* What warns and what is wrong stand apart. Nobody asked: all of them warn. */
-static void findings_as_json(void **state) {
+TEST(findings_as_json) {
     static const char races[] = "{\"kind\":\"read_race\",\"message\":\"a\",\"where\":" PLACE(
         2, 3) ",\"other\":" PLACE(1, 1) ",\"cycle\":1234,\"times\":1500,\"margin_cycles\":-2000},"
                                         "{\"kind\":\"read_race\",\"message\":\"c\",\"where\":" PLACE(
@@ -90,7 +90,7 @@ static void findings_as_json(void **state) {
     }
 }
 
-static void findings_as_text(void **state) {
+TEST(findings_as_text) {
     ts_text out = ts_text_begin(arena);
     ts_report_findings(&found, &out);
     assert_string_equal(
@@ -103,8 +103,4 @@ static void findings_as_text(void **state) {
                    "and 2 more\n");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(errors_as_json), cmocka_unit_test(findings_as_json),
-                                       cmocka_unit_test(findings_as_text)};
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

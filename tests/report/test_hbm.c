@@ -40,7 +40,7 @@ static ts_hbm_report report_of(const char *what, int64_t cycles) {
     return r;
 }
 
-static void as_text(void **state) {
+TEST(as_text) {
     const ts_hbm_report r = report_of("stream", 1000), none = report_of("none", 0);
     ts_text out = ts_text_begin(arena);
     ts_report_hbm(&r, &out);
@@ -97,7 +97,7 @@ static const char *in_one_line(const ts_text *json, const char *key) {
     return start;
 }
 
-static void look_ahead_of_nothing(void **state) {
+TEST(look_ahead_of_nothing) {
     ts_hbm_report r = report_of("none", 0);
     ts_text out = ts_text_begin(arena);
     r.lookahead_bytes = 0;
@@ -105,7 +105,7 @@ static void look_ahead_of_nothing(void **state) {
     assert_non_null(strstr(out.bytes, "\nlook-ahead    0 bytes\n"));
 }
 
-static void patterns_are_listed(void **state) {
+TEST(patterns_are_listed) {
     ts_text out = ts_text_begin(arena), json = ts_text_begin(arena);
     ts_report_hbm_patterns(&out);
     ts_report_hbm_patterns_json(&json);
@@ -119,7 +119,7 @@ static void patterns_are_listed(void **state) {
     assert_int_equal(*at, 0);
 }
 
-static void as_json(void **state) {
+TEST(as_json) {
     const ts_hbm_report r = report_of("stream", 1000), none = report_of("none", 0);
     ts_text out = ts_text_begin(arena);
     ts_report_hbm_json(&r, &out);
@@ -149,9 +149,4 @@ static void as_json(void **state) {
                         "\"max_read_latency_cycles\": 0,");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(as_text), cmocka_unit_test(as_json),
-                                       cmocka_unit_test(look_ahead_of_nothing),
-                                       cmocka_unit_test(patterns_are_listed)};
-    return cmocka_run_group_tests_name("report/hbm", tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

@@ -43,7 +43,7 @@ static void check_run(const cJSON *item, const ts_hbm_comparison *c, double row_
     assert_int_equal(cJSON_GetArraySize(item), 11);
 }
 
-static void keys_of_json(void **state) {
+TEST(keys_of_json) {
     ts_arena *arena = ts_arena_new();
     ts_hbm_run sequences[2][16] = {{{.cycles = 0}}};
     for (int i = 0; i < 16; i++) sequences[0][i].cycles = 7 * i;
@@ -67,7 +67,7 @@ static void keys_of_json(void **state) {
 }
 
 /* Figures that are the same as far as the reference's decimals go are; of a group the largest differences are told. */
-static void groups_and_runs(void **state) {
+TEST(groups_and_runs) {
     static const ts_hbm_reference made[] = {
         {"ramulator2.1", "hbm2_8ch", "A", "win1024", "one", 8, 1000, 0.5, 0.3750, 12.5, 0},
         {"ramulator2.1", "hbm2_8ch", "A", "win1024", "two", 8, 400, 0.25, 0.4, 10, 0},
@@ -111,9 +111,4 @@ static void groups_and_runs(void **state) {
     for (int i = 0; i < 4; i++)
         if (!strstr(out.bytes, expected[i])) fail_msg("%s", out.bytes);
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(keys_of_json), cmocka_unit_test(groups_and_runs)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

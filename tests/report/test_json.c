@@ -6,7 +6,7 @@
 #define BAD  "\xef\xbf\xbd" /* U+FFFD, for a byte that is no UTF-8 */
 #define HEAD "{\n  \"schema\": \"tilesim.test\",\n  \"version\": \"" TS_VERSION "\""
 
-static void writes_nothing_but_the_head(void **state) {
+TEST(writes_nothing_but_the_head) {
     ts_arena *arena = ts_arena_new();
     ts_text out;
     ts_json json;
@@ -17,7 +17,7 @@ static void writes_nothing_but_the_head(void **state) {
     ts_arena_free(arena);
 }
 
-static void writes_every_kind_of_value(void **state) {
+TEST(writes_every_kind_of_value) {
     ts_arena *arena = ts_arena_new();
     ts_text out;
     ts_json json;
@@ -71,12 +71,4 @@ static void writes_every_kind_of_value(void **state) {
                              "  ]\n"
                              "}\n");
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(writes_nothing_but_the_head),
-        cmocka_unit_test(writes_every_kind_of_value),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

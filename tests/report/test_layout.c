@@ -571,14 +571,14 @@ static const char *text_of(const char *text, const int64_t *index) {
     return out.bytes;
 }
 
-static void explanations(void **state) {
+TEST(explanations) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const char *text = text_of(rows[i].shape, rows[i].index);
         assert_string_equal(text, rows[i].text);
     }
 }
 
-static void keys_of_json(void **state) {
+TEST(keys_of_json) {
     static const struct {
         const char *shape, *keys;
     } objects[] = {
@@ -639,7 +639,7 @@ static void keys_of_json(void **state) {
 }
 
 /* Escapes are shown as "^". */
-static void colours(void **state) {
+TEST(colours) {
     ts_text out = ts_text_begin(arena);
     ts_report_ansi(arena, parse_shape(arena, "f32[3,5]{1,0:T(2,4)}"), &out);
     for (char *at = out.bytes; *at; at++)
@@ -658,8 +658,4 @@ static void colours(void **state) {
         "  ^[2m///^[0m^[2m///^[0m^[2m///^[0m^[2m///^[0m^[2m///^[0m^[2m///^[0m^[2m///^[0m^[2m///^[0m\n");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(explanations), cmocka_unit_test(keys_of_json),
-                                       cmocka_unit_test(colours)};
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

@@ -49,7 +49,7 @@ static ts_layout_question ask(size_t i) {
     return q;
 }
 
-static void answers_as_text(void **state) {
+TEST(answers_as_text) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_layout_question q = ask(i);
         ts_text out = ts_text_begin(arena), whole = ts_text_begin(arena);
@@ -60,7 +60,7 @@ static void answers_as_text(void **state) {
 }
 
 /* What goes step by step to the offset stands between the shape and what is asked behind it. */
-static void places_as_text(void **state) {
+TEST(places_as_text) {
     ts_layout_question q = {.arena = arena, .shape = parse_shape(arena, TILED), .at = "2,4", .inverse = "0"};
     ts_text out = ts_text_begin(arena), steps = ts_text_begin(arena);
     assert_true(ts_layout_question_answer(NULL, &q));
@@ -71,7 +71,7 @@ static void places_as_text(void **state) {
         ts_text_format(arena, TILED " at (2,4)\n\n%s\nThe same shape at 0 holds (0,0)\n", steps.bytes));
 }
 
-static void differences_name_an_element(void **state) {
+TEST(differences_name_an_element) {
     ts_layout_question q = {
         .arena = arena, .shape = parse_shape(arena, "f32[2,3]{1,0}"), .equal = "f32[2,3]{0,1}"};
     ts_text out = ts_text_begin(arena);
@@ -95,7 +95,7 @@ static void assert_key(const cJSON *all, const char *key, const char *expected) 
     free(text);
 }
 
-static void answers_as_json(void **state) {
+TEST(answers_as_json) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_layout_question q = ask(i);
         ts_text out = ts_text_begin(arena);
@@ -112,7 +112,7 @@ static void answers_as_json(void **state) {
 }
 
 /* Of one axis there is an offset; of several there are points alone. */
-static void places_as_json(void **state) {
+TEST(places_as_json) {
     static const char *const cases[][5] = {{TILED, "2,4", "24", "[2,4]", "[1,0]"},
                                            {AXES, "1,0", "null", "[1,0]", "[1,0]"}};
     for (int i = 0; i < 2; i++) {
@@ -135,13 +135,4 @@ static void places_as_json(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_as_text),
-        cmocka_unit_test(places_as_text),
-        cmocka_unit_test(differences_name_an_element),
-        cmocka_unit_test(answers_as_json),
-        cmocka_unit_test(places_as_json),
-    };
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

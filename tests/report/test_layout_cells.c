@@ -18,7 +18,7 @@ static void assert_side(const cell_side *side, int dim, int64_t step, int64_t to
 }
 
 /* Small arrays have cells of elements, all of them; padding counts. */
-static void cells_of_elements(void **state) {
+TEST(cells_of_elements) {
     choose("f32[3,5]{1,0}", (cell_limits){3, 5, 1, 1, 1});
     assert_side(&grid.rows, 0, 1, 3, 3);
     assert_side(&grid.columns, 1, 1, 5, 5);
@@ -40,7 +40,7 @@ static void cells_of_elements(void **state) {
 }
 
 /* Larger ones of tiles; of those that are not drawn, the last is. */
-static void cells_of_tiles(void **state) {
+TEST(cells_of_tiles) {
     choose("f32[20,300]{1,0:T(8,128)}", (cell_limits){23, 400, 2, 3, 1});
     assert_side(&grid.rows, 0, 8, 3, 2);
     assert_side(&grid.columns, 1, 128, 3, 3);
@@ -75,7 +75,7 @@ static void cells_of_tiles(void **state) {
     assert_false(grid.cut);
 }
 
-static void slices(void **state) {
+TEST(slices) {
     static const struct {
         int64_t most, drawn;
         bool cut;
@@ -98,7 +98,7 @@ static void slices(void **state) {
 }
 
 /* By tile; where there is none all look alike. Of a swizzle by what it moves as one. */
-static void hues_of_tiles(void **state) {
+TEST(hues_of_tiles) {
     cell_limits all = {100, 1000, 1, 1, 1};
     choose("f32[20,300]{1,0:T(8,128)}", all);
     assert_int_equal(cells_hue(&grid, (int64_t[]){7, 127}).number, 0);
@@ -114,7 +114,7 @@ static void hues_of_tiles(void **state) {
 }
 
 /* Of several axes the one of the last digit has no colour, the first other one has, and the rest are shades. */
-static void hues_of_axes(void **state) {
+TEST(hues_of_axes) {
     cell_limits all = {100, 1000, 1, 1, 1};
     choose("f32[6,4,8] S[(6,4,8):(1@c,1@b,1@a)]", all);
     assert_string_equal(grid.layout->axes[grid.fast_axis].name, "a");
@@ -149,10 +149,4 @@ static void hues_of_axes(void **state) {
     assert_int_equal(cells_colour_axis(&grid), 0);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cells_of_elements), cmocka_unit_test(cells_of_tiles), cmocka_unit_test(slices),
-        cmocka_unit_test(hues_of_tiles),     cmocka_unit_test(hues_of_axes),
-    };
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

@@ -33,7 +33,7 @@ static const char *row(const char *label, const char *a, const char *b) {
 #define ROWS  "f32[8,130]{1,0}"
 
 /* 8 x 256 elements against 8 x 130. Element (2,129) is in the second tile, its row 2, its column 1. */
-static void side_by_side(void **state) {
+TEST(side_by_side) {
     ts_layout_pair pair = pair_of(TILED, ROWS);
     pair.index = element;
     const char *text = written(ts_report_layout_pair, &pair);
@@ -50,7 +50,7 @@ static void side_by_side(void **state) {
 }
 
 /* In the largest unit of which there is one. */
-static void units_of_sizes(void **state) {
+TEST(units_of_sizes) {
     static const char *const rows[][3] = {
         {"f32[2,3]{1,0}", "24", "24 B"},
         {"f32[512,511]{1,0}", "1,046,528", "1022.0 KiB"},
@@ -66,7 +66,7 @@ static void units_of_sizes(void **state) {
 }
 
 /* Of several axes each has its name; small arrays have pictures. */
-static void several_axes(void **state) {
+TEST(several_axes) {
     ts_layout_pair pair = pair_of("f32[2,3] S[(2,3):(1@P,1@F)]", "f32[2,3]{1,0}");
     pair.index = (int64_t[]){1, 2};
     const char *text = written(ts_report_layout_pair, &pair);
@@ -76,7 +76,7 @@ static void several_axes(void **state) {
     assert_holds(written(ts_report_layout_pair, &pair), "\n\nA\n");
 }
 
-static void priced(void **state) {
+TEST(priced) {
     ts_error err = {0};
     ts_transfer_study study;
     ts_transfer_request request = parse_transfer(arena, ts_machine_load(&err, arena, "tpu-v5e"), TILED, ROWS);
@@ -97,7 +97,7 @@ static void priced(void **state) {
     assert_holds(written(ts_report_layout_pair_html, &pair), "<h2>The plan</h2>\n<pre ");
 }
 
-static void as_json(void **state) {
+TEST(as_json) {
     ts_layout_pair pair = pair_of(TILED, ROWS);
     pair.index = element;
     const char *json = written(ts_report_layout_pair_json, &pair);
@@ -118,7 +118,7 @@ static const char *table(const char *html, int number) {
     return cells_of(arena, ts_text_format(arena, "%.*s", (int)(strstr(at, "</table>") - at), at));
 }
 
-static void a_page_of_two(void **state) {
+TEST(a_page_of_two) {
     ts_layout_pair pair = pair_of(TILED, ROWS);
     const char *html = written(ts_report_layout_pair_html, &pair);
     assert_holds(html, "<h1>Two layouts</h1>\n<p><code>" TILED " and " ROWS "</code></p>");
@@ -132,7 +132,7 @@ static void a_page_of_two(void **state) {
                         "|8,192|49.2 %|offset 1,281|\n" ROWS "|4,160|0.0 %|offset 389|\n");
 }
 
-static void a_page_of_one(void **state) {
+TEST(a_page_of_one) {
     ts_text out = ts_text_begin(arena);
     ts_report_shape_html(arena, parse_shape(arena, TILED), &out);
     assert_holds(out.bytes, "<h1>A layout</h1>\n<p><code>" TILED "</code></p>");
@@ -157,7 +157,7 @@ static const char *transfer_page(const ts_transfer_study *study, const ts_transf
     return out.bytes;
 }
 
-static void a_page_of_a_transfer(void **state) {
+TEST(a_page_of_a_transfer) {
     ts_error err = {0};
     ts_transfer_study study;
     ts_machine *machine = TS_NEW(arena, ts_machine);
@@ -208,12 +208,4 @@ static void a_page_of_a_transfer(void **state) {
     assert_holds(table(html, 0), "|1,500|1.500|+149900.0 %|");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(side_by_side),  cmocka_unit_test(units_of_sizes),
-        cmocka_unit_test(several_axes),  cmocka_unit_test(priced),
-        cmocka_unit_test(as_json),       cmocka_unit_test(a_page_of_two),
-        cmocka_unit_test(a_page_of_one), cmocka_unit_test(a_page_of_a_transfer),
-    };
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

@@ -114,7 +114,7 @@ static const char *svg_of(const char *text) {
     return out.bytes;
 }
 
-static void cells_hold_their_offsets(void **state) {
+TEST(cells_hold_their_offsets) {
     static const struct {
         const char *shape, *cells, *colours, *frames;
     } rows[] = {
@@ -363,7 +363,7 @@ static void cells_hold_their_offsets(void **state) {
 }
 
 /* Long ones are smaller, and no wider than their cell. */
-static void labels_fit_their_cells(void **state) {
+TEST(labels_fit_their_cells) {
     static const struct {
         const char *offset, *text;
     } rows[] = {
@@ -383,7 +383,7 @@ static void labels_fit_their_cells(void **state) {
 }
 
 /* Titles and captions say what axes are where; the picture is as large as what is in it; tiles go round the colours. */
-static void what_stands_around_the_cells(void **state) {
+TEST(what_stands_around_the_cells) {
     static const char *const rows[][2] = {
         {"f32[]", "width=\"604\" height=\"134\""},
         {"f32[2,2,2] S[(2,2,2):(1@a,1@b,1@c)] + 5@b", "hsl(210,60%,82%)"},
@@ -410,9 +410,4 @@ static void what_stands_around_the_cells(void **state) {
     assert_null(strstr(svg_of("f32[1,64]{1,0:T(1,8)}"), "a cell is a tile"));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(cells_hold_their_offsets),
-                                       cmocka_unit_test(labels_fit_their_cells),
-                                       cmocka_unit_test(what_stands_around_the_cells)};
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

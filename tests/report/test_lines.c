@@ -22,7 +22,7 @@ static void assert_listing(const char *text, bool colour, const char *expected) 
     ts_arena_free(r.arena);
 }
 
-static void one_line(void **state) {
+TEST(one_line) {
     assert_listing(
         "halt", false,
         "\n"
@@ -32,7 +32,7 @@ static void one_line(void **state) {
         "     1        100.0      1                  1  halt\n");
 }
 
-static void macros_loops_and_what_is_not_there(void **state) {
+TEST(macros_loops_and_what_is_not_there) {
     assert_listing(
         "; a comment\n"
         ".param MANY = 3\n"
@@ -122,7 +122,7 @@ static void macros_loops_and_what_is_not_there(void **state) {
         "                                           44    nop\n");
 }
 
-static void bundles_over_several_lines_keep_their_semicolons(void **state) {
+TEST(bundles_over_several_lines_keep_their_semicolons) {
     assert_listing(
         "{ sadd s1, s1, 1\n sadd s2, s2, 1 ; nop ;; a comment\n }\n"
         ".tensor t vmem f32[16,128]{1,0:T(8,128)}\nvld v0, t[8, 0]\n",
@@ -136,7 +136,7 @@ static void bundles_over_several_lines_keep_their_semicolons(void **state) {
         "     1         50.0      1         4,096    5  vld v0, t[8, 0]\n");
 }
 
-static void colours_say_how_hot(void **state) {
+TEST(colours_say_how_hot) {
     assert_listing(
         ".loop s0 = 0, 40\nnop\n.end\nvexp.f32 v1, v2\nvexp.f32 v2, v1\n.if 0\nnop\n.end\nhalt\nnop\n", true,
         "\n"
@@ -159,7 +159,7 @@ static void colours_say_how_hot(void **state) {
         "\033[2m                                           10  nop\033[0m\n");
 }
 
-static void depths_are_indented_less_and_less(void **state) {
+TEST(depths_are_indented_less_and_less) {
     assert_listing(
         ".macro a\n.for I = 0, 1\n.for J = 0, 1\n.for K = 0, 1\n.for L = 0, 1\n.for M = 0, 1\n"
         ".for N = 0, 1\n.for O = 0, 1\n.for P = 0, 1\n.for Q = 0, 1\n.for R = 0, 1\nnop\n"
@@ -183,7 +183,7 @@ static void depths_are_indented_less_and_less(void **state) {
         "     1        100.0      1                 12                nop\n");
 }
 
-static void large_numbers_are_short(void **state) {
+TEST(large_numbers_are_short) {
     assert_listing(
         ".loop s0 = 0, 25000\nnop\n.end\n.loop s0 = 0, 300000\nnop\n.end\n.loop s0 = 0, 20000000\nnop\n.end\n"
         ".loop s0 = 0, 2000000000\nnop\n.end\n",
@@ -210,7 +210,7 @@ static void large_numbers_are_short(void **state) {
         "       6.000G  59.4                            ^ not ready: taken branch\n");
 }
 
-static void ten_loops_are_shown(void **state) {
+TEST(ten_loops_are_shown) {
     assert_listing(
         ".for I = 0, 2\n.loop s0 = 0, 12\nnop\n.end\n.end\n"
         ".loop s0 = 0, 11\nnop\n.end\n.loop s0 = 0, 10\nnop\n.end\n.loop s0 = 0, 9\nnop\n.end\n"
@@ -309,7 +309,7 @@ static const char small[] = ".macro body\n"
 #define LINE(frame) ",\"frame\":" #frame ","
 
 /* A bundle that waits for the transcendental unit, in the first turn; a taken branch takes 4 cycles. */
-static void lines_as_json(void **state) {
+TEST(lines_as_json) {
     static const char *const arrays[][2] = {
         {"loops", "[" PLACE("5-7", 5) LOOP(7, 1, 27)
                       COUNTS(27, 8, 19, 4, "\"wait_branch\":9,\"wait_eup\":10") "," PLACE("8-10", 8)
@@ -355,7 +355,7 @@ static void assert_page(page_section_of *section, const char *text, const char *
     ts_arena_free(r.arena);
 }
 
-static void lines_on_a_page(void **state) {
+TEST(lines_on_a_page) {
     assert_page(
         report_lines_section, small,
         "ProgramCycles by line: a bundle's are divided among its instructions. Bars: issued, then stalled. "
@@ -395,19 +395,4 @@ static void lines_on_a_page(void **state) {
                       "line 8-10|.loop s0 = 0, 2|7|18.9|7|2|3.5|\n",
                 "--a:72.97%;--b:72.97%");
     assert_page(report_loops_section, "halt", "", "");
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_line),
-        cmocka_unit_test(macros_loops_and_what_is_not_there),
-        cmocka_unit_test(bundles_over_several_lines_keep_their_semicolons),
-        cmocka_unit_test(colours_say_how_hot),
-        cmocka_unit_test(depths_are_indented_less_and_less),
-        cmocka_unit_test(large_numbers_are_short),
-        cmocka_unit_test(ten_loops_are_shown),
-        cmocka_unit_test(lines_as_json),
-        cmocka_unit_test(lines_on_a_page),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static const char *line_of(const char *label, const char *const *sets, int count
 }
 
 /* What was changed goes on below the name where a line has no room for it: up to 99 columns. */
-static void names(void **state) {
+TEST(names) {
     static const char *const sets[] = {"hbm.clock=1.6 GHz", "chip.launch=1.5us", "hbm.timing.t_refi=3.9 us",
                                        "dma.queues=1", "hbm.controller.refresh=none"};
     ts_text out = ts_text_begin(arena), escaped = ts_text_begin(arena);
@@ -55,7 +55,7 @@ static void count_figures(const ts_machine *machine, int counts[TS_STATUS_ASSUME
     }
 }
 
-static void what_follows(void **state) {
+TEST(what_follows) {
     ts_text out = ts_text_begin(arena);
     int counts[TS_STATUS_ASSUMED + 1] = {0};
     const ts_machine *machine = changed("tpu-v5e", NULL, 0);
@@ -85,7 +85,7 @@ static void what_follows(void **state) {
 }
 
 /* Without VMEM nothing is said of it. */
-static void no_memory_no_rate(void **state) {
+TEST(no_memory_no_rate) {
     ts_text out = ts_text_begin(arena);
     ts_report_machine(changed("trainium2", NULL, 0), &out);
     assert_holds(out.bytes, "\n#   HBM               362.5 GB/s\n#   51 figures published");
@@ -95,7 +95,7 @@ static void no_memory_no_rate(void **state) {
     assert_string_equal(json_value(arena, out.bytes, "vmem_bytes_per_second"), "0");
 }
 
-static void as_json(void **state) {
+TEST(as_json) {
     ts_text out = ts_text_begin(arena);
     const char *const set = "chip.launch=1.5us";
     ts_report_machine_json(changed("tpu-v5e", &set, 1), &out);
@@ -127,7 +127,7 @@ static void as_json(void **state) {
                         "{\"value\":null,\"unit\":\"\",\"status\":\"unstated\",\"source\":\"\"}");
 }
 
-static void all_are_listed(void **state) {
+TEST(all_are_listed) {
     ts_error err = {0};
     ts_text out = ts_text_begin(arena), json = ts_text_begin(arena);
     assert_true(ts_report_machines(&err, arena, &out));
@@ -138,9 +138,4 @@ static void all_are_listed(void **state) {
     assert_string_equal(json_value(arena, json.bytes, "default"), "\"tpu-v5e\"");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(names), cmocka_unit_test(what_follows),
-                                       cmocka_unit_test(no_memory_no_rate), cmocka_unit_test(as_json),
-                                       cmocka_unit_test(all_are_listed)};
-    return cmocka_run_group_tests_name("report/machine", tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

@@ -26,7 +26,7 @@ static int times(const char *word) {
     return count;
 }
 
-static void the_frame_names_what_it_shows(void **state) {
+TEST(the_frame_names_what_it_shows) {
     out = ts_text_begin(arena);
     page_begin(&p, &out, "a & b", "c<d>", NULL);
     page_section(&p, "x > y");
@@ -46,7 +46,7 @@ static void the_frame_names_what_it_shows(void **state) {
     assert_int_equal(times("</section>"), 0);
 }
 
-static void facts_without_a_value_are_left_out(void **state) {
+TEST(facts_without_a_value_are_left_out) {
     begin();
     page_facts(&p, (page_fact[]){{"a<", "1 > 0"}, {"none", NULL}, {"b", ""}}, 3);
     assert_written("<dl class=\"facts\">\n<div><dt>a&lt;</dt><dd>1 &gt; 0</dd></div>\n"
@@ -54,7 +54,7 @@ static void facts_without_a_value_are_left_out(void **state) {
 }
 
 /* Also those that no buffer of a fixed size holds. */
-static void texts_are_whole(void **state) {
+TEST(texts_are_whole) {
     for (int length = 509; length <= 514; length++) {
         begin();
         page_paragraph(&p, "%0*d<", length - 1, 7);
@@ -64,7 +64,7 @@ static void texts_are_whole(void **state) {
 }
 
 /* Shares are of the sum; parts of 0 have no colour; who brings one keeps it; after the last comes the first. */
-static void bars_and_legends_agree(void **state) {
+TEST(bars_and_legends_agree) {
     static const page_part parts[] = {{"a<b", 0.1, "1 us", 0},  {"none", 0, "0", 0},
                                       {"c", 0.2, "2 <us>", 11}, {"d", 0.05, "half", 0},
                                       {"e", 0.05, "half", 1},   {"not asked for", 1, "", 0}};
@@ -92,7 +92,7 @@ static void bars_and_legends_agree(void **state) {
     assert_written("<div class=\"bar\" role=\"img\" aria-label=\"\"></div>\n<ul class=\"legend\">\n</ul>\n");
 }
 
-static void what_opens_has_a_summary(void **state) {
+TEST(what_opens_has_a_summary) {
     begin();
     page_details(&p, "%d < 2", 1);
     page_details_end(&p);
@@ -101,7 +101,7 @@ static void what_opens_has_a_summary(void **state) {
 
 static const page_column headings[] = {{"a<", false}, {"b", true}};
 
-static void tables_sort_and_listings_stay(void **state) {
+TEST(tables_sort_and_listings_stay) {
     begin();
     page_table(&p, "x < y", headings, 2);
     page_row(&p);
@@ -143,7 +143,7 @@ static void begin_row(void) {
 }
 
 /* A sentence may break; what is a word or three may not. Characters count, not bytes. */
-static void sentences_may_break(void **state) {
+TEST(sentences_may_break) {
 #define TEN "abcdefghi\xc3\xa4"
     static const char *const rows[][2] = {{TEN TEN TEN "ab", "line"}, {TEN TEN TEN "abc", "words"}};
     for (int i = 0; i < 2; i++) {
@@ -154,7 +154,7 @@ static void sentences_may_break(void **state) {
 }
 
 /* A column of numbers may have a word; a tag has each attribute once. */
-static void words_among_numbers(void **state) {
+TEST(words_among_numbers) {
     static const page_column numbers[] = {{"n", true}};
     begin();
     page_listing(&p, NULL, numbers, 1);
@@ -163,7 +163,7 @@ static void words_among_numbers(void **state) {
     assert_cell("<td class=\"number line\">none</td>");
 }
 
-static void lines_of_programs_have_a_depth(void **state) {
+TEST(lines_of_programs_have_a_depth) {
     begin_row();
     page_source_line(&p, &(page_source){"a < b", "", "", 3, false});
     assert_cell("<td class=\"source\" data-depth=\"3\" style=\"--depth:3\"><code>a &lt; b</code></td>");
@@ -176,7 +176,7 @@ static void lines_of_programs_have_a_depth(void **state) {
 }
 
 /* The second bar ends where both together do. */
-static void heat_is_stacked(void **state) {
+TEST(heat_is_stacked) {
     begin_row();
     page_heat(&p, 40, (const double[]){0.25, 0.125}, "<40");
     assert_cell(
@@ -184,7 +184,7 @@ static void heat_is_stacked(void **state) {
 }
 
 /* What a picture hatches with has an id that no other picture of the page has. */
-static void pictures_have_ids_of_their_own(void **state) {
+TEST(pictures_have_ids_of_their_own) {
     ts_text svg = ts_text_begin(arena);
     ts_text_add(&svg, "<svg id=\"padding\" fill=\"url(#padding)\">\"paddings\"</svg>\n");
     begin();
@@ -200,7 +200,7 @@ static void pictures_have_ids_of_their_own(void **state) {
 }
 
 /* Nothing in a text ends the element it is in. */
-static void data_is_closed_by_the_page_alone(void **state) {
+TEST(data_is_closed_by_the_page_alone) {
     ts_text json = ts_text_begin(arena);
     ts_text_add(&json, "{\"a\":\"</script><b>\"}");
     begin();
@@ -220,7 +220,7 @@ static const char *colour_of(const char *from, const char *rule) {
 }
 
 /* Light and dark are those of pages, and a picture needs no page. */
-static void pictures_have_the_colours_of_pages(void **state) {
+TEST(pictures_have_the_colours_of_pages) {
     static const char dark[] = "@media (prefers-color-scheme: dark)";
     static const char *const rows[][2] = {{".picture .data{fill:", "--kind-1: "},
                                           {".picture .tile{stroke:", "--ink: "},
@@ -240,7 +240,7 @@ static void pictures_have_the_colours_of_pages(void **state) {
     }
 }
 
-static void parts_of_pictures(void **state) {
+TEST(parts_of_pictures) {
     begin();
     picture_text(&out, 3, -4, &(picture_font){NULL, NULL, 0, false});
     picture_text(&out, 3, 4, &(picture_font){"soft", "end", 1, true});
@@ -259,22 +259,4 @@ static void parts_of_pictures(void **state) {
     assert_written("0.279 us9.990 us10.0 us105.1 us");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_frame_names_what_it_shows),
-        cmocka_unit_test(facts_without_a_value_are_left_out),
-        cmocka_unit_test(texts_are_whole),
-        cmocka_unit_test(bars_and_legends_agree),
-        cmocka_unit_test(what_opens_has_a_summary),
-        cmocka_unit_test(tables_sort_and_listings_stay),
-        cmocka_unit_test(sentences_may_break),
-        cmocka_unit_test(words_among_numbers),
-        cmocka_unit_test(lines_of_programs_have_a_depth),
-        cmocka_unit_test(heat_is_stacked),
-        cmocka_unit_test(pictures_have_ids_of_their_own),
-        cmocka_unit_test(data_is_closed_by_the_page_alone),
-        cmocka_unit_test(pictures_have_the_colours_of_pages),
-        cmocka_unit_test(parts_of_pictures),
-    };
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

@@ -7,7 +7,7 @@
 #define ROW     A20 A20 A20 A20
 #define BLANK79 "                                                                               "
 
-static void documents_as_text(void **state) {
+TEST(documents_as_text) {
     static const char *const rows[][2] = {
         {"", ""},
         {"# A *b* `c`\n\nd\n", "# A b c\n\nd\n"},
@@ -43,7 +43,4 @@ static void documents_as_text(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(documents_as_text)};
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

@@ -25,7 +25,7 @@ static const char *live_of(const char *text) {
     return out.bytes;
 }
 
-static void live_ranges(void **state) {
+TEST(live_ranges) {
     assert_string_equal(
         live_of(" smov s1, 3\n smov s2, 4\n sadd s1, s1, s2\n vmov v2, s1\n nop\n v2s s3, v2\n"),
         "6 bundles, a column is 1; a register is live where its value is still read\n"
@@ -44,7 +44,7 @@ static void live_ranges(void **state) {
 }
 
 /* A column is two bundles from 89 on, and three from 177; s1 is written first and read in the middle. */
-static void long_programs(void **state) {
+TEST(long_programs) {
     static const struct { int bundles, each; } rows[] = {{88, 1}, {89, 2}, {176, 2}, {177, 3}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_text text = ts_text_begin(arena), row = ts_text_begin(arena);
@@ -61,7 +61,7 @@ static void long_programs(void **state) {
     }
 }
 
-static void memory_maps(void **state) {
+TEST(memory_maps) {
     const ts_machine *machine = ts_machine_load(NULL, arena, "tpu-v5e");
     ts_target target = target_of(machine);
     target.space_bytes[TS_SPACE_VMEM] = 16384;
@@ -81,7 +81,7 @@ static void memory_maps(void **state) {
                    "           4,096 ..          4,195             100  z        s8[100]{0}\n");
 }
 
-static void bundles_as_json(void **state) {
+TEST(bundles_as_json) {
     const ts_machine *machine = ts_machine_load(NULL, arena, "tpu-v5e");
     ts_text out = ts_text_begin(arena);
     ts_report_bundles_json(assemble_text(arena, machine, " nop\n\n{ smov s1, 3 ; nop }\n"), &out);
@@ -90,8 +90,4 @@ static void bundles_as_json(void **state) {
                         "\"text\":\"{ smov s1, 3 ; nop }\"}]");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(live_ranges), cmocka_unit_test(long_programs),
-                                       cmocka_unit_test(memory_maps), cmocka_unit_test(bundles_as_json)};
-    return cmocka_run_group_tests_name("report/program", tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

@@ -37,7 +37,7 @@ static const char *drawn(const int64_t *dims, const char *from, const char *to, 
 static const char *const tiled = "32,{0,0},(8,128)";
 
 /* 2 x 2 vregs, each of one colour: 67 degrees from one to the next. */
-static void vregs_below_each_other(void **state) {
+TEST(vregs_below_each_other) {
     const char *svg = drawn((int64_t[]){16, 256}, tiled, tiled, 4, 4);
     assert_holds(svg, "width=\"600\" height=\"446\"");
     assert_holds(svg, ">from, 4 vregs</text>\n" RUN(16, "62.0", 256, "8.0", HSL(210, 72))
@@ -50,7 +50,7 @@ static void vregs_below_each_other(void **state) {
 }
 
 /* 5 rows of 60 elements, and where they lie from row 2, lane 64 on. */
-static void padding_and_offsets(void **state) {
+TEST(padding_and_offsets) {
     const char *svg = drawn((int64_t[]){5, 60}, tiled, "32,{2,64},(8,128)", 1, 1);
     assert_holds(svg, ">from, 1 vreg</text>\n" RUN(16, "62.0", 120, "8.0", HSL(210, 72))
                           RUN(136, "62.0", 136, "8.0", PADDING));
@@ -64,7 +64,7 @@ static void padding_and_offsets(void **state) {
 }
 
 /* A sublane of 16-bit elements has two rows. What is replicated is one element everywhere. */
-static void packed_and_replicated(void **state) {
+TEST(packed_and_replicated) {
     const char *svg = drawn((int64_t[]){16, 128}, "16,{0,0},(16,128)", "16,{0,0},(16,128)", 1, 1);
     assert_holds(svg, RUN(16, "62.0", 256, "4.0", HSL(210, 72)) RUN(16, "66.0", 256, "4.0", HSL(210, 72)));
     assert_holds(svg, RUN(16, "122.0", 256, "4.0", HSL(210, 72)) EDGE(16, 62));
@@ -78,7 +78,7 @@ static void packed_and_replicated(void **state) {
                           NAME(328, 149, "vreg 1, first element (8,0)"));
 }
 
-static void six_of_a_side(void **state) {
+TEST(six_of_a_side) {
     const char *svg = drawn((int64_t[]){48, 128}, tiled, tiled, 6, 6);
     assert_holds(svg, "height=\"630\""); /* 44 + 6 * 92 + 34 */
     assert_holds(svg, RUN(16, "522.0", 256, "8.0", HSL(185, 66)));
@@ -91,13 +91,13 @@ static void six_of_a_side(void **state) {
 }
 
 /* What comes from afar has a colour, too: light goes round every 15 vregs. Vreg 1 of the result is row 0 of 8 to 15. */
-static void from_vregs_that_are_not_shown(void **state) {
+TEST(from_vregs_that_are_not_shown) {
     const char *svg = drawn((int64_t[]){8, 2048}, tiled, "32,{0,0},(1,128)", 16, 16);
     assert_holds(svg, RUN(328, "202.0", 256, "8.0", HSL(68, 60)) RUN(328, "210.0", 256, "8.0", HSL(135, 72))
                           EDGE(328, 154));
 }
 
-static void what_cannot_be_drawn(void **state) {
+TEST(what_cannot_be_drawn) {
     static const char *const one_dim = "32,{0,0},(8,128),-2";
     const ts_vpad ends[] = {parse_vpad(arena, tiled), parse_vpad(arena, one_dim)};
     ts_relayout_price_request asked = {.from = parse_shape(arena, "f32[8]"),
@@ -114,7 +114,7 @@ static void what_cannot_be_drawn(void **state) {
     }
 }
 
-static void a_page(void **state) {
+TEST(a_page) {
     static const char text[] = "f32[16,256] vpad<\"32,{0,0},(8,128)\">";
     ts_error err = {0};
     ts_text out = ts_text_begin(arena);
@@ -143,15 +143,4 @@ static void a_page(void **state) {
     assert_holds(out.bytes, "vregs</dt><dd>no &lt;program&gt;</dd>");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(vregs_below_each_other),
-        cmocka_unit_test(padding_and_offsets),
-        cmocka_unit_test(packed_and_replicated),
-        cmocka_unit_test(six_of_a_side),
-        cmocka_unit_test(from_vregs_that_are_not_shown),
-        cmocka_unit_test(what_cannot_be_drawn),
-        cmocka_unit_test(a_page),
-    };
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

@@ -54,7 +54,7 @@ static const char *text_of(const char *beginning) {
     return section_of(arena, out.bytes, beginning);
 }
 
-static void in_words(void **state) {
+TEST(in_words) {
     begin();
     assert_string_equal(
         text_of("array"),
@@ -88,7 +88,7 @@ static void in_words(void **state) {
     assert_string_equal(text_of("proof"), "proof         none: too large\n");
 }
 
-static void where_nothing_moves(void **state) {
+TEST(where_nothing_moves) {
     begin();
     report.plan.count = 0;
     report.proved = true;
@@ -96,7 +96,7 @@ static void where_nothing_moves(void **state) {
 }
 
 /* Slices alone take no time. */
-static void where_devices_only_drop_parts(void **state) {
+TEST(where_devices_only_drop_parts) {
     begin();
     report.plan.count = 1;
     report.plan.ps = report.plan.bound_ps = 0;
@@ -105,7 +105,7 @@ static void where_devices_only_drop_parts(void **state) {
 }
 
 /* By the plan that is made of them. */
-static void plans_are_proved(void **state) {
+TEST(plans_are_proved) {
     begin();
     ts_error err = {0};
     const ts_reshard_request request = {
@@ -116,7 +116,7 @@ static void plans_are_proved(void **state) {
     assert_true(report.proof.moved_bytes > 0);
 }
 
-static void as_json(void **state) {
+TEST(as_json) {
     begin();
     ts_text out = ts_text_begin(arena);
     ts_report_reshard_json(&report, &out);
@@ -143,9 +143,4 @@ static void as_json(void **state) {
     assert_string_equal(json_value(arena, out.bytes, "proof_moved_bytes"), "12345");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(in_words), cmocka_unit_test(where_nothing_moves),
-                                       cmocka_unit_test(where_devices_only_drop_parts),
-                                       cmocka_unit_test(plans_are_proved), cmocka_unit_test(as_json)};
-    return cmocka_run_group_tests_name("report/reshard", tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

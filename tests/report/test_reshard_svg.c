@@ -51,7 +51,7 @@ static int times(const char *text, const char *part) {
 
 /* Chips are 64 pixels apart; an arrow begins at the edge of its chip and ends before that of the next. The two ways stand
  * beside each other. */
-static void a_plane(void **state) {
+TEST(a_plane) {
     begin("tpu-v5e", "2x3");
     load(0, 2, 1024), load(0, 6, 256), load(1, 6, 256);
     const char *svg = picture();
@@ -70,7 +70,7 @@ static void a_plane(void **state) {
     assert_holds(svg, CHIP(187, 153, 200, 170, 5) "</svg>");
 }
 
-static void failed_links_are_dashed(void **state) {
+TEST(failed_links_are_dashed) {
     begin("tpu-v5e", "2x3");
     bool *failed = TS_NEW_ARRAY(arena, bool, ts_mesh_link_count(&report.mesh));
     failed[2] = true;
@@ -82,7 +82,7 @@ static void failed_links_are_dashed(void **state) {
 }
 
 /* What leads round a ring goes out of the picture. */
-static void rings(void **state) {
+TEST(rings) {
     begin("tpu-v5e", "2x3");
     report.mesh.ring[1] = true;
     const char *svg = picture();
@@ -92,7 +92,7 @@ static void rings(void **state) {
 }
 
 /* Planes stand beside each other, in as many lines as make it square; links between them lead aslant. */
-static void planes(void **state) {
+TEST(planes) {
     begin("tpu-v4", "2x2x2");
     const char *svg = picture();
     assert_holds(svg, "width=\"460\" height=\"254\"");
@@ -109,7 +109,7 @@ static void planes(void **state) {
     assert_holds(svg, CHIP(251, 89, 264, 106, 3));
 }
 
-static void at_most_512_chips(void **state) {
+TEST(at_most_512_chips) {
     begin("tpu-v5p", "8x8x8");
     assert_int_equal(times(picture(), "class=\"edge\" x"), 512);
     begin("tpu-v5p", "8x8x12");
@@ -118,10 +118,4 @@ static void at_most_512_chips(void **state) {
     assert_holds(picture(), ">the busiest has 7 B; too many chips to draw</text>\n</svg>");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_plane), cmocka_unit_test(failed_links_are_dashed), cmocka_unit_test(rings),
-        cmocka_unit_test(planes),  cmocka_unit_test(at_most_512_chips),
-    };
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

@@ -83,7 +83,7 @@ static const char *json_of(const ts_run_result *result) {
     return json_value(arena, out.bytes, "roofline");
 }
 
-static void in_words(void **state) {
+TEST(in_words) {
     ts_run_result r = memory_bound();
     assert_string_equal(
         text_of(&r),
@@ -124,7 +124,7 @@ static void in_words(void **state) {
         "           800 cycles at least; the run took 1.25 times that\n");
 }
 
-static void as_json(void **state) {
+TEST(as_json) {
     ts_run_result r = memory_bound();
     assert_string_equal(
         json_of(&r),
@@ -155,7 +155,7 @@ static void as_json(void **state) {
         "\"hbm\":0},\"bound\":\"latency\",\"bound_unit\":\"issue\",\"least_cycles\":25}");
 }
 
-static void four_digits(void **state) {
+TEST(four_digits) {
     static const struct {
         double value;
         const char *text;
@@ -167,7 +167,7 @@ static void four_digits(void **state) {
         assert_string_equal(report_scaled(text, rows[i].value), rows[i].text);
 }
 
-static void integers_have_no_floating_point(void **state) {
+TEST(integers_have_no_floating_point) {
     ts_roofline r = {.unit = TS_FLOPS_MXU, .kinds = 1u << TS_MXU_INT8 | 1u << TS_MXU_INT4};
     assert_string_equal(report_operations(&r), "OP");
     r.kinds |= 1u << TS_MXU_BF16;
@@ -184,9 +184,4 @@ static int begin(void **state) {
     return machine && ts_mesh_read(&err, arena, &request, &mesh) ? 0 : -1;
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(in_words), cmocka_unit_test(as_json),
-                                       cmocka_unit_test(four_digits),
-                                       cmocka_unit_test(integers_have_no_floating_point)};
-    return cmocka_run_group_tests_name("report/roofline", tests, begin, end_group);
-}
+int main(void) { return run_all_tests(begin, end_group); }

@@ -81,7 +81,7 @@ static const char *text_of(const char *beginning) {
     return section_of(arena, out.bytes, beginning);
 }
 
-static void in_words(void **state) {
+TEST(in_words) {
     begin();
     assert_string_equal(
         text_of("program"),
@@ -136,7 +136,7 @@ static void in_words(void **state) {
         "roofline   no floating-point operations, and none of the matrix units\n");
 }
 
-static void what_is_rare(void **state) {
+TEST(what_is_rare) {
     begin();
     r.result.chip.estimated = true;
     r.result.chip.core_count = 1;
@@ -172,7 +172,7 @@ static void what_is_rare(void **state) {
                         "roofline   no floating-point operations, and none of the matrix units\n");
 }
 
-static void as_json(void **state) {
+TEST(as_json) {
     begin();
     ts_text out = ts_text_begin(arena);
     ts_report_run_json(&request, &r.result, &out);
@@ -215,8 +215,4 @@ static void as_json(void **state) {
                         "\"origin\":null}]");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(in_words), cmocka_unit_test(what_is_rare),
-                                       cmocka_unit_test(as_json)};
-    return cmocka_run_group_tests_name("report/run", tests, begin_run, end_run);
-}
+int main(void) { return run_all_tests(begin_run, end_run); }

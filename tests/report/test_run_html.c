@@ -90,7 +90,7 @@ static const char *section(const char *heading) {
     return cells_of(arena, ts_text_format(arena, "%.*s", (int)(strstr(at, "</section>") - at), at));
 }
 
-static void facts(void **state) {
+TEST(facts) {
     begin();
     assert_holds(page_of(), "<h1>A run</h1>\n<p><code>a&lt;b.tsim A=1 B=2</code><br>");
     assert_holds(page_of(),
@@ -117,7 +117,7 @@ static void facts(void **state) {
 }
 
 /* Bundles first, then the longest stall. */
-static void where_cycles_went(void **state) {
+TEST(where_cycles_went) {
     begin();
     assert_holds(
         page_of(),
@@ -142,7 +142,7 @@ static void where_cycles_went(void **state) {
         "56.8 %</b></li>\n");
 }
 
-static void units_that_were_busy(void **state) {
+TEST(units_that_were_busy) {
     begin();
     assert_holds(section("Roofline"), "issue|50.0|\nhbm|12.5|\n");
     assert_holds(page_of(), "<div class=\"beside\">\n<figure>\n<svg");
@@ -152,7 +152,7 @@ static void units_that_were_busy(void **state) {
 }
 
 /* Of a 0 that should be 1 the error is 2^23 ulp. */
-static void checks_and_findings(void **state) {
+TEST(checks_and_findings) {
     begin();
     assert_string_equal(section("Checks"), "Checks+check|+elements|+wrong|+error at most|+in ulp|\n"
                                            "y == x|1,040|0|0|0|\n"
@@ -170,7 +170,7 @@ static void checks_and_findings(void **state) {
 }
 
 /* One picture of tensors that lie alike. */
-static void tensors_and_their_pictures(void **state) {
+TEST(tensors_and_their_pictures) {
     begin();
     assert_true(ts_text_starts(section("Tensors"),
                                "Tensors+tensor|+in|+bytes|+padding|+layout|+values from|\n"
@@ -184,7 +184,7 @@ static void tensors_and_their_pictures(void **state) {
     assert_null(strstr(page_of(), "<h2>Mesh</h2>"));
 }
 
-static void sixteen_pictures(void **state) {
+TEST(sixteen_pictures) {
     begin();
     const ts_program *program = r.result.program;
     for (int count = 1; count <= 18; count += count == 1 ? 15 : 1) {
@@ -204,14 +204,4 @@ static void sixteen_pictures(void **state) {
     r.result.program = program;
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(facts),
-        cmocka_unit_test(where_cycles_went),
-        cmocka_unit_test(units_that_were_busy),
-        cmocka_unit_test(checks_and_findings),
-        cmocka_unit_test(tensors_and_their_pictures),
-        cmocka_unit_test(sixteen_pictures),
-    };
-    return cmocka_run_group_tests(tests, begin_run, end_run);
-}
+int main(void) { return run_all_tests(begin_run, end_run); }

@@ -17,7 +17,7 @@ static const char *drawn(const ts_validation *v, const char *size) {
 
 /* One panel for a group with rows that are modelled; rows of others and those that are not are in none. From 1 to 100
  * us, so that a decade takes 108 pixels. */
-static void rows_are_points(void **state) {
+TEST(rows_are_points) {
     static const ts_work_group groups[] = {{.name = "copies"}, {.name = "products"}};
     static const ts_measured_row ids[] = {{.id = "a<b"}, {.id = "c"}, {.id = "d"}, {.id = "e"}};
     ts_validated_row rows[] = {
@@ -78,7 +78,4 @@ static void rows_are_points(void **state) {
     assert_non_null(strstr(all, "translate(58 380)")); /* below the first */
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_are_points)};
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

@@ -26,7 +26,7 @@ static void read_on(const char *machine, const char *chips, const char *axes, co
 
 static void read(const char *axes, const char *text) { read_on("tpu-v5e", NULL, axes, text); }
 
-static void sizes_are_short(void **state) {
+TEST(sizes_are_short) {
     static const struct {
         double bytes;
         const char *text;
@@ -162,7 +162,7 @@ static const struct {
      "0        (0)          0-8589934591\n"},
 };
 
-static void who_holds_what(void **state) {
+TEST(who_holds_what) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_text out = ts_text_begin(arena);
         read(rows[i].axes, rows[i].sharding);
@@ -178,7 +178,7 @@ static bool shows(const char *what) {
 }
 
 /* To the last byte of a device: half of a chip that is two. */
-static void what_fits_is_not_told(void **state) {
+TEST(what_fits_is_not_told) {
     read("1", "f32[4294967296] P()");
     assert_false(shows("does not fit"));
     read("1", "f32[4294967297] P()");
@@ -191,7 +191,7 @@ static void what_fits_is_not_told(void **state) {
 }
 
 /* The first ones of what is large. */
-static void large_meshes_are_cut(void **state) {
+TEST(large_meshes_are_cut) {
     static const char *const cases[][3] = {
         {"8x8", "f32[64] P('x')", "63       (7,7)        56-63\n"},
         {"13x5", "f32[65] P('x')", "63       (12,3)       60-64\nand so on: 65 devices\n"},
@@ -208,7 +208,7 @@ static void large_meshes_are_cut(void **state) {
     }
 }
 
-static void shardings_as_json(void **state) {
+TEST(shardings_as_json) {
     static const char *const keys[][2] = {
         {"mesh", "{\"x\":4,\"y\":2}"},
         {"topology", "[4,2]"},
@@ -244,7 +244,7 @@ static const char *held_of(int dim, int64_t device) {
     return runs == 1 ? first : ts_text_format(arena, "%s and %lld more", first, (long long)(runs - 1));
 }
 
-static void devices_hold_runs(void **state) {
+TEST(devices_hold_runs) {
     static const char *const cases[][2] = {
         {"4", "f32[13] P('x')"},
         {"4", "f32[5,3] P('x')"},
@@ -278,7 +278,7 @@ static void devices_hold_runs(void **state) {
 }
 
 /* Copies have commas between them, or are a range; addends a '+'. Of what is too long for its column the first. */
-static void holders_are_listed(void **state) {
+TEST(holders_are_listed) {
     static const char *const cases[][4] = {
         {"tpu-v5e", "2x4", "f32[8] P('x')", "                0-3   4-7\n                0-3   4-7\n\n"},
         {"tpu-v5e", "4x2", "f32[8,16] P('y', unreduced={'x'})",
@@ -301,7 +301,7 @@ static void holders_are_listed(void **state) {
 }
 
 /* Blocks of one width, rows 26 pixels apart; who holds one is in its middle. */
-static void shardings_as_pictures(void **state) {
+TEST(shardings_as_pictures) {
     ts_text out = ts_text_begin(arena), words = ts_text_begin(arena);
     read("2x2", "f32[4,6] P('x', 'y')");
     ts_report_sharding_svg(&mesh, &sharding, &out);
@@ -325,7 +325,7 @@ static void shardings_as_pictures(void **state) {
 }
 
 /* What is not drawn has its reason for a title. */
-static void titles_of_pictures(void **state) {
+TEST(titles_of_pictures) {
     static const struct {
         const char *chips, *axes, *sharding, *title;
         bool drawn;
@@ -346,7 +346,7 @@ static void titles_of_pictures(void **state) {
 }
 
 /* Of four devices each is a quarter of the way round; wide pictures end behind their last column. */
-static void colours_and_sizes_of_pictures(void **state) {
+TEST(colours_and_sizes_of_pictures) {
     static const struct {
         const char *axes, *sharding, *frame, *last;
     } cases[] = {
@@ -372,12 +372,4 @@ static void colours_and_sizes_of_pictures(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_are_short),       cmocka_unit_test(who_holds_what),
-        cmocka_unit_test(what_fits_is_not_told), cmocka_unit_test(large_meshes_are_cut),
-        cmocka_unit_test(devices_hold_runs),     cmocka_unit_test(holders_are_listed),
-        cmocka_unit_test(shardings_as_json),     cmocka_unit_test(shardings_as_pictures),
-        cmocka_unit_test(titles_of_pictures),    cmocka_unit_test(colours_and_sizes_of_pictures)};
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

@@ -31,7 +31,7 @@ static const char *rows_of(void) { return strstr(text_of(), "\n\n") + 2; }
 
 #define HEAD "study      s.yaml: a title\ndatabase   d.db\npoints     1,200: 1,000 were there, 200 answered"
 
-static void heads_count_points(void **state) {
+TEST(heads_count_points) {
     begin(1, "n|status\n1|ok\n");
     assert_holds(text_of(), HEAD "\n\nn\n1\n");
     result.left_out = 1;
@@ -45,7 +45,7 @@ static void heads_count_points(void **state) {
 }
 
 /* Numbers to the right; cycles of a sample are marked; nothing follows the last cell. */
-static void cells_in_columns(void **state) {
+TEST(cells_in_columns) {
     begin(2, "n|kind|status|cycles|microseconds|estimated\n"
              "8|a\tb|ok|12345|1.5|1\n"
              "1000000|abc|ok|7||0\n");
@@ -69,7 +69,7 @@ static void cells_in_columns(void **state) {
 #define FORTY "aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd"
 
 /* A cell has 42 characters, a line 100; what a reader looks for comes before the rest. */
-static void columns_that_fit(void **state) {
+TEST(columns_that_fit) {
     begin(3, "one|two|three|status\n" FORTY "ee|" FORTY "eee|n|ok\n");
     assert_string_equal(rows_of(),
                         "one                                         two                               "
@@ -96,7 +96,7 @@ static void columns_that_fit(void **state) {
     assert_holds(rows_of(), "  w  x\n"); /* 24 of them */
 }
 
-static void errors_once_each(void **state) {
+TEST(errors_once_each) {
     begin(1, "n|status|error\n1|ok|\n2|error|why\n3|crash|so\n4|error|why\n");
     assert_string_equal(rows_of(),
                         "n  status  error\n1  ok      -\n2  error   why\n3  crash   so\n4  error   why\n"
@@ -106,7 +106,7 @@ static void errors_once_each(void **state) {
                             "and other errors of 2: --csv FILE\n");
 }
 
-static void as_csv(void **state) {
+TEST(as_csv) {
     ts_text out = ts_text_begin(arena);
     begin(1, "n,m|status|say|r\n1|ok|a \"b\", c|0.5\n-2|ok|plain|\n3|ok|\"|1\n4|ok|a\rb|1\n");
     ts_report_sweep_csv(&view, &out);
@@ -115,7 +115,7 @@ static void as_csv(void **state) {
                         "4,ok,\"a\rb\",1\n");
 }
 
-static void as_json(void **state) {
+TEST(as_json) {
     static const char *const rows[][2] = {
         {"schema", "\"tilesim.sweep\""},
         {"study", "\"s.yaml\""},
@@ -139,7 +139,7 @@ static void as_json(void **state) {
         assert_string_equal(json_value(arena, out.bytes, rows[i][0]), rows[i][1]);
 }
 
-static void what_was_tuned(void **state) {
+TEST(what_was_tuned) {
     static const ts_sweep_rung rungs[] = {{"64", 2000, 1000}, {"128", 1000, 900}};
     ts_sweep_tuned tuned = {.rungs = rungs, .rung_count = 2, .candidates = 3000};
     ts_text out = ts_text_begin(arena), json = ts_text_begin(arena);
@@ -175,7 +175,7 @@ static const char *page_of(void) {
     return strstr(out.bytes, "<h1>");
 }
 
-static void in_a_page(void **state) {
+TEST(in_a_page) {
     begin(1, "n|kind|cycles|microseconds|estimated\n8|a|12345|0.1234567|1\n|b|7||0\n");
     assert_holds(page_of(), "<h1>a title</h1>\n<p><code>s.yaml</code></p>");
     assert_holds(page_of(),
@@ -197,7 +197,7 @@ static void in_a_page(void **state) {
     assert_holds(out.bytes, "<h2>Picture</h2>\n<figure>\n<svg ");
 }
 
-static void a_page_has_five_thousand_rows(void **state) {
+TEST(a_page_has_five_thousand_rows) {
     begin(1, "n\n1\n");
     table->cells = TS_NEW_ARRAY(arena, ts_sweep_value, 5001);
     for (int count = 5000; count <= 5001; count++) {
@@ -209,17 +209,4 @@ static void a_page_has_five_thousand_rows(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(heads_count_points),
-        cmocka_unit_test(cells_in_columns),
-        cmocka_unit_test(columns_that_fit),
-        cmocka_unit_test(errors_once_each),
-        cmocka_unit_test(as_csv),
-        cmocka_unit_test(as_json),
-        cmocka_unit_test(what_was_tuned),
-        cmocka_unit_test(in_a_page),
-        cmocka_unit_test(a_page_has_five_thousand_rows),
-    };
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

@@ -20,7 +20,7 @@ static const ts_sweep_elasticity list[] = {
     "value\n\n"                                                                                              \
     "figure                                                   is elasticity    at half   at twice\n"
 
-static void what_hangs_on_figures(void **state) {
+TEST(what_hangs_on_figures) {
     ts_sweep_changes changes = {.fields = moved, .count = 3};
     ts_sweep_view view = {.table = small_table(arena, 0, ""), .study = "s.yaml", .rows = 2};
     ts_sweep_sensitivity_view about = {&view, &changes, list, "cycles"};
@@ -61,7 +61,7 @@ static const ts_sweep_change changes[] = {
     {"n=3", "run", "m", TS_SWEEP_FAILED, TS_SWEEP_OK, 0, 3, (double)INFINITY},
 };
 
-static void two_databases(void **state) {
+TEST(two_databases) {
     ts_sweep_diff diff = {.column = "cycles",
                           .both = 7,
                           .only_before = 8,
@@ -97,7 +97,7 @@ static void two_databases(void **state) {
     assert_string_equal(out.bytes, "cycles was 0, and is no longer; 1 no longer ok");
 }
 
-static void two_databases_as_json(void **state) {
+TEST(two_databases_as_json) {
     static const char *const rows[][2] = {
         {"schema", "\"tilesim.sweep.diff\""},
         {"before", "\"a.db\""},
@@ -174,7 +174,7 @@ static const ts_sweep_runs_request *four_runs(void) {
 }
 
 /* Axes of one value stand above; a column is six wide at least. What failed has no time that counts. */
-static void runs_of_a_grid(void **state) {
+TEST(runs_of_a_grid) {
     ts_text out = ts_text_begin(arena);
     const ts_sweep_runs_request *request = four_runs();
     ts_report_grid(request, rows, &out);
@@ -189,7 +189,7 @@ static void runs_of_a_grid(void **state) {
 }
 
 /* Of those with one; the shortest may come last. */
-static void the_best_of_a_grid(void **state) {
+TEST(the_best_of_a_grid) {
     ts_text out = ts_text_begin(arena);
     ts_grid_axis own[] = {axes[1], axes[2], axes[0]};
     const ts_grid varied = {own, 2, 4};
@@ -209,7 +209,7 @@ static void the_best_of_a_grid(void **state) {
     assert_holds(out.bytes, "              0        0.000    1.00x ");
 }
 
-static void a_grid_as_json(void **state) {
+TEST(a_grid_as_json) {
     ts_text out = ts_text_begin(arena);
     const ts_sweep_runs_request *request = four_runs();
     rows[2].err = &why;
@@ -247,7 +247,7 @@ static void a_grid_as_json(void **state) {
                                                               "cycles\":\"\",\"most_percent\":50}]");
 }
 
-static void widths_of_axes(void **state) {
+TEST(widths_of_axes) {
     static const char *values[] = {"12", "1234567890123456789012345"}, *first[] = {"1234", "1"};
     static const ts_grid_axis axis = {"abc", values, 1}, longer = {"abc", values, 2},
                               early = {"abc", first, 2};
@@ -286,7 +286,7 @@ static const char *blocks_of(const ts_sweep_blocks *blocks, int most) {
     "   KIND   BLOCK          O           us  to best         cycles     HBM uJ  most cycles went to\n"
 #define BEST "      x 1000000 bcdefghijk        0.500    1.00x           ~500        2.5  HBM\n"
 
-static void rankings_of_blocks(void **state) {
+TEST(rankings_of_blocks) {
     ts_sweep_blocks blocks = ranked();
     assert_string_equal(
         blocks_of(&blocks, 2),
@@ -304,7 +304,7 @@ static void rankings_of_blocks(void **state) {
                                                       "what does not fit\n      x       8 bcdefghijk  why\n");
 }
 
-static void rankings_as_json(void **state) {
+TEST(rankings_as_json) {
     ts_sweep_blocks blocks = ranked();
     ts_sweep_runs_request request = *four_runs();
     ts_text out = ts_text_begin(arena);
@@ -331,13 +331,4 @@ static void rankings_as_json(void **state) {
     assert_holds(json_value(arena, out.bytes, "candidates"), "\"microseconds\":2,\"ratio\":1,");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_hangs_on_figures), cmocka_unit_test(two_databases),
-        cmocka_unit_test(two_databases_as_json), cmocka_unit_test(runs_of_a_grid),
-        cmocka_unit_test(the_best_of_a_grid),    cmocka_unit_test(a_grid_as_json),
-        cmocka_unit_test(widths_of_axes),        cmocka_unit_test(rankings_of_blocks),
-        cmocka_unit_test(rankings_as_json),
-    };
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

@@ -58,7 +58,7 @@ static void assert_covered(const char *svg, bool along_x) {
 
 /* ---- What is asked for ---- */
 
-static void what_may_be_plotted(void **state) {
+TEST(what_may_be_plotted) {
     static const struct {
         const char *text;
         int x, y, by;
@@ -93,7 +93,7 @@ static void what_may_be_plotted(void **state) {
 }
 
 /* A name has 95 letters at most. */
-static void long_names(void **state) {
+TEST(long_names) {
 #define TEN    "aaaaaaaaab"
 #define NINETY TEN TEN TEN TEN TEN TEN TEN TEN TEN
     const ts_sweep_table *table = small_table(arena, 1, NINETY "abcde|" NINETY "abcdef\n1|2\n");
@@ -118,7 +118,7 @@ static void long_names(void **state) {
     "<circle class=\"k" #k "\" cx=\"" x "\" cy=\"" y "\" r=\"3\"><title>" title "</title></circle>\n"
 
 /* x goes over 514 pixels from 76 on; y from 346 up to 40, from 0 to 4 % above the largest: 40 of 41.6. */
-static void one_line(void **state) {
+TEST(one_line) {
     const char *svg = drawn("n|y<\n1|10\n4|40\n3|30\n", (ts_sweep_plot){0, 1, -1});
     assert_holds(svg, "class=\"sweep\" width=\"760\" height=\"400\" viewBox=\"0 0 760 400\" role=\"img\" "
                       "aria-label=\"a title\">");
@@ -139,7 +139,7 @@ static void one_line(void **state) {
 }
 
 /* The line goes through the mean of what has one x; what is there twice is marked once. */
-static void means(void **state) {
+TEST(means) {
     const char *svg = drawn("n|y\n1|0\n1|20\n3|40\n3|40\n", (ts_sweep_plot){0, 1, -1});
     assert_holds(svg, ">y, lines through the means</text>");
     assert_holds(svg,
@@ -153,7 +153,7 @@ static void means(void **state) {
     assert_holds(drawn("n|y|k\n1|20|a\n1|30|b\n3|40|b\n", (ts_sweep_plot){0, 1, 2}), ">y</text>");
 }
 
-static void ticks_of_axes(void **state) {
+TEST(ticks_of_axes) {
     static const struct {
         const char *cells, *x, *y;
     } rows[] = {
@@ -193,7 +193,7 @@ static void ticks_of_axes(void **state) {
     }
 }
 
-static void ticks_cover_their_axes(void **state) {
+TEST(ticks_cover_their_axes) {
     static const double ranges[][2] = {{1, 7},          {-30, -10},        {-1e-3, 1e-3},  {0.001, 0.0011},
                                        {3, 24},         {5, 5000},         {1, 1e20},      {7e-9, 3e11},
                                        {1e-300, 1e300}, {1e17, 1e17 + 64}, {-3e5, 1.7e12}, {0, 0.1}};
@@ -207,7 +207,7 @@ static void ticks_cover_their_axes(void **state) {
     }
 }
 
-static void places_on_logarithmic_axes(void **state) {
+TEST(places_on_logarithmic_axes) {
     /* A third of the way is twice the least of eight times; a half of 100 times is ten times. */
     assert_holds(drawn("n|y\n1|1\n2|10\n8|100\n", (ts_sweep_plot){0, 1, -1}),
                  "d=\"M76.0 346.0L247.3 193.0L590.0 40.0\"");
@@ -215,7 +215,7 @@ static void places_on_logarithmic_axes(void **state) {
 }
 
 /* In the order of the rows, slanted where they are wide. */
-static void words_along_x(void **state) {
+TEST(words_along_x) {
     const char *svg = drawn("w|y\nb|1\n<a|2\nb|3\n", (ts_sweep_plot){0, 1, -1});
     assert_holds(svg, GRID_X("76.0", "b") GRID_X("590.0", "&lt;a"));
     assert_holds(svg, "<title> b: 1</title>");
@@ -257,7 +257,7 @@ static void words_along_x(void **state) {
         0);
 }
 
-static void every_second_word(void **state) {
+TEST(every_second_word) {
     ts_text text = ts_text_begin(arena);
     ts_text_add(&text, "w|y\n");
     for (int i = 0; i < 37; i++) {
@@ -269,7 +269,7 @@ static void every_second_word(void **state) {
 
 /* ---- Lines ---- */
 
-static void lines_and_their_legend(void **state) {
+TEST(lines_and_their_legend) {
     const char *svg = drawn("n|y|k<\n1|0|a<b\n3|40|a<b\n1|20|c\n", (ts_sweep_plot){0, 1, 2});
     assert_holds(
         svg,
@@ -294,7 +294,7 @@ static void lines_and_their_legend(void **state) {
 }
 
 /* Eight colours, then dashes; 64 of them have a name; of many points marks are smaller. */
-static void many_lines(void **state) {
+TEST(many_lines) {
     ts_text text = ts_text_begin(arena);
     ts_text_add(&text, "n|y|k\n");
     for (int i = 0; i < 64; i++) ts_text_add(&text, "%d|1|k%d\n", 1 + i % 2, i);
@@ -320,7 +320,7 @@ static void many_lines(void **state) {
 }
 
 /* 9 pixels a letter of what is right of the axis, 684 pixels: 76 letters on a line, and a second line. */
-static void long_titles(void **state) {
+TEST(long_titles) {
 #define SEVENTY TEN TEN TEN TEN TEN TEN TEN
     static const char *const rows[][2] = {
         {SEVENTY " 23456", "y=\"22\">" SEVENTY " 23456</text><text"},
@@ -343,20 +343,4 @@ static void long_titles(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_may_be_plotted),
-        cmocka_unit_test(long_names),
-        cmocka_unit_test(one_line),
-        cmocka_unit_test(means),
-        cmocka_unit_test(ticks_of_axes),
-        cmocka_unit_test(ticks_cover_their_axes),
-        cmocka_unit_test(places_on_logarithmic_axes),
-        cmocka_unit_test(words_along_x),
-        cmocka_unit_test(every_second_word),
-        cmocka_unit_test(lines_and_their_legend),
-        cmocka_unit_test(many_lines),
-        cmocka_unit_test(long_titles),
-    };
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

@@ -55,7 +55,7 @@ static int tear_down(void **state) {
     BEGIN("X", process, row, "1.500") ",\"dur\":0.002,\"name\":\"" name "\",\"args\":{" args "}}"
 #define LINE(line) "\"file\":\"a.tsim\",\"line\":" #line
 
-static void each_kind_of_event(void **state) {
+TEST(each_kind_of_event) {
     static const struct {
         ts_trace_event event;
         const char *text;
@@ -105,7 +105,7 @@ static void each_kind_of_event(void **state) {
 }
 
 /* Of several cores it is said which one asked. */
-static void transfers_of_cores(void **state) {
+TEST(transfers_of_cores) {
     static const ts_trace_event event = {0, 1, {11}, TS_TIMELINE_TRANSFER, SMALL_TRANSFERS, 0, 5};
     timeline = small_timeline(arena);
     ts_program *program = TS_NEW(arena, ts_program);
@@ -119,7 +119,7 @@ static void transfers_of_cores(void **state) {
     BEGIN(phase, 1, row, ts) ",\"cat\":\"dma\",\"name\":\"dma\",\"id\":" rest "}"
 
 /* From row to row, through a third where it is drawn. */
-static void arrows(void **state) {
+TEST(arrows) {
     static const ts_trace_event events[] = {
         {10, 0, {SMALL_BUNDLES, 40, SMALL_QUEUE, 20}, TS_TIMELINE_ARROW, SMALL_TRANSFERS, 0, 0},
         {50, 0, {SMALL_BUNDLES, 60, -1, 0}, TS_TIMELINE_ARROW, SMALL_TRANSFERS, 0, 0},
@@ -161,7 +161,7 @@ static void arrows(void **state) {
     ",\n" META(process, row, "thread_sort_index", "\"sort_index\":" #index)
 
 /* Those with events, and their processes; a counter's name is in its events. */
-static void rows_have_names(void **state) {
+TEST(rows_have_names) {
     static const ts_trace_event events[] = {
         {0, 1, {0}, TS_TIMELINE_BUNDLE, SMALL_BUNDLES, 2, 0},
         {0, 1, {0}, TS_TIMELINE_COUNTER, SMALL_QUEUE, 0, 0},
@@ -188,7 +188,7 @@ static void rows_have_names(void **state) {
 }
 
 /* Numbers of rows are above those of processes, of which a mesh may have many. */
-static void rows_of_many_processes(void **state) {
+TEST(rows_of_many_processes) {
     static const ts_trace_event event = {0, 1, {0}, TS_TIMELINE_BUNDLE, SMALL_BUNDLES, 2, 0};
     const char *processes[100];
     timeline = small_timeline(arena);
@@ -201,7 +201,7 @@ static void rows_of_many_processes(void **state) {
 }
 
 /* Written in parts, of 64 KiB or a little more, and nothing is lost between them. */
-static void long_files(void **state) {
+TEST(long_files) {
     enum { COUNT = 3000 };
     ts_trace_event *events = TS_NEW_ARRAY(arena, ts_trace_event, COUNT);
     timeline = small_timeline(arena);
@@ -214,7 +214,7 @@ static void long_files(void **state) {
     assert_true(ts_text_ends(text, "\"left_out\":\"\"}}\n"));
 }
 
-static void files_that_cannot_be_written(void **state) {
+TEST(files_that_cannot_be_written) {
     ts_error err = {0};
     ts_chrome_trace trace;
     timeline = small_timeline(arena);
@@ -238,7 +238,7 @@ static const char *notes(void) {
     return out.bytes;
 }
 
-static void what_is_left_out(void **state) {
+TEST(what_is_left_out) {
     timeline = small_timeline(arena);
     assert_string_equal(notes(), "");
     timeline.from = 1;
@@ -257,16 +257,4 @@ static void what_is_left_out(void **state) {
                         "all\n");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_kind_of_event),
-        cmocka_unit_test(transfers_of_cores),
-        cmocka_unit_test(arrows),
-        cmocka_unit_test(rows_have_names),
-        cmocka_unit_test(rows_of_many_processes),
-        cmocka_unit_test(long_files),
-        cmocka_unit_test(files_that_cannot_be_written),
-        cmocka_unit_test(what_is_left_out),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+int main(void) { return run_all_tests(set_up, tear_down); }

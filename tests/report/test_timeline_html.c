@@ -50,7 +50,7 @@ static const char *cells(void (*add)(const ts_page_trace *t, page *p)) {
 /* ---- For the script ---- */
 
 /* Kinds have a name, a place and a colour: 1 valu, 2 misc, 3 vld, 4 eup, 5 mxu, 6 scalar, 7 xlu, 8 vst. */
-static void names_places_and_colours(void **state) {
+TEST(names_places_and_colours) {
     static const struct {
         ts_trace_event event;
         const char *text;
@@ -83,7 +83,7 @@ static void names_places_and_colours(void **state) {
 }
 
 /* A wait has the colour of the unit that is waited for. */
-static void colours_of_waits(void **state) {
+TEST(colours_of_waits) {
     static const char *const units[] = {"", "valu", "misc", "vld", "eup", "mxu", "scalar", "xlu", "vst"};
     timeline = small_timeline(arena);
     for (int latency = 0; latency < TS_LATENCY_COUNT; latency++) {
@@ -97,7 +97,7 @@ static void colours_of_waits(void **state) {
 }
 
 /* The ninth region has the colour of the first. */
-static void colours_of_regions(void **state) {
+TEST(colours_of_regions) {
     ts_program *program = TS_NEW(arena, ts_program);
     ts_program_region regions[10];
     timeline = small_timeline(arena);
@@ -113,7 +113,7 @@ static void colours_of_regions(void **state) {
 }
 
 /* [gap, cycles, what, how many or bytes] of each, in its row. What is alike has one number. */
-static void events_by_row(void **state) {
+TEST(events_by_row) {
     static const ts_trace_event events[] = {
         {4, 0, {SMALL_BUNDLES, 9, -1, 0}, TS_TIMELINE_ARROW, SMALL_TRANSFERS, 0, 0},
         {5, 2, {0}, TS_TIMELINE_BUNDLE, SMALL_BUNDLES, 2, 0},
@@ -144,7 +144,7 @@ static void events_by_row(void **state) {
 }
 
 /* Of buses bursts, of messages bytes, of counters values, of rates hundredths of 10^9 bytes a second. */
-static void numbers_of_events(void **state) {
+TEST(numbers_of_events) {
     static const ts_trace_event events[] = {
         {1, 2, {3, 4, 5}, TS_TIMELINE_BUS, SMALL_BUS, 0, 0},
         {6, 2, {9, 0, 5}, TS_TIMELINE_BUS, SMALL_BUS, 0, 0},
@@ -173,7 +173,7 @@ static void numbers_of_events(void **state) {
 }
 
 /* A transfer's core, or what is left of a message's, is nothing that tells them apart; a bus's bursts are. */
-static void what_is_alike(void **state) {
+TEST(what_is_alike) {
     static const struct {
         ts_trace_event one, other;
         bool alike;
@@ -198,7 +198,7 @@ static void what_is_alike(void **state) {
 }
 
 /* Who took events before takes them still. So many are kept, and it is said from where on others are not. */
-static void what_is_kept(void **state) {
+TEST(what_is_kept) {
     enum { MOST = 360000 };
     ts_trace_event *events = TS_NEW_ARRAY(arena, ts_trace_event, MOST + 3);
     timeline = small_timeline(arena);
@@ -230,7 +230,7 @@ static void what_is_kept(void **state) {
 
 /* ---- Tables ---- */
 
-static void rows_as_a_table(void **state) {
+TEST(rows_as_a_table) {
     static const ts_trace_event events[] = {
         {4, 2, {0}, TS_TIMELINE_BUNDLE, SMALL_BUNDLES, 2, 0},
         {6, 3, {10}, TS_TIMELINE_REST, SMALL_BUNDLES, -1, 0},
@@ -256,7 +256,7 @@ static void rows_as_a_table(void **state) {
 }
 
 /* Cycles are from start to completion; the rate is of useful bytes: 10000 in 1000 cycles of half a nanosecond. */
-static void transfers_by_line(void **state) {
+TEST(transfers_by_line) {
     static const ts_trace_event events[] = {
         {4, 2, {0}, TS_TIMELINE_BUNDLE, SMALL_BUNDLES, 2, 0},
         {6, 3, {4000, 5000, 1, 600}, TS_TIMELINE_TRANSFER, SMALL_TRANSFERS, 0, 0},
@@ -281,7 +281,7 @@ static void transfers_by_line(void **state) {
 }
 
 /* Of one line, but of other tensors, or of other lines, they are told apart. */
-static void transfers_that_differ(void **state) {
+TEST(transfers_that_differ) {
     ts_transfer transfers[5];
     ts_trace_event events[5];
     ts_program *program = TS_NEW(arena, ts_program);
@@ -304,18 +304,4 @@ static void transfers_that_differ(void **state) {
                      "line 4|xb &lt;- xb|1" BEHIND "line 4|x &lt;- x|1" BEHIND);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_places_and_colours),
-        cmocka_unit_test(colours_of_waits),
-        cmocka_unit_test(colours_of_regions),
-        cmocka_unit_test(events_by_row),
-        cmocka_unit_test(numbers_of_events),
-        cmocka_unit_test(what_is_alike),
-        cmocka_unit_test(what_is_kept),
-        cmocka_unit_test(rows_as_a_table),
-        cmocka_unit_test(transfers_by_line),
-        cmocka_unit_test(transfers_that_differ),
-    };
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

@@ -58,7 +58,7 @@ static const char *value(const char *key) {
 #define TILES "f32[16,256]{1,0:T(8,128)}"
 
 /* 16 rows of two parts of 128 elements are in one piece; each side is one. */
-static void a_bill(void **state) {
+TEST(a_bill) {
     plan(ROWS, TILES);
     assert_holds(text_of(TS_TRANSFER_COST),
                  "source        f32[16,256]{1,0}  in hbm at byte 0\n"
@@ -82,7 +82,7 @@ static void a_bill(void **state) {
                  "energy        HBM ");
 }
 
-static void what_hbm_did(void **state) {
+TEST(what_hbm_did) {
     plan(ROWS, TILES);
     study.cost.hbm = (ts_hbm_stats){.reads = 600,
                                     .writes = 400,
@@ -116,7 +116,7 @@ static void what_hbm_did(void **state) {
 }
 
 /* At most five, of 1 % at least. */
-static void shares_of_its_time(void **state) {
+TEST(shares_of_its_time) {
     ts_hbm_stats hbm = {0};
     ts_text out = ts_text_begin(arena);
     report_add_limiters(&out, "x ", &hbm);
@@ -130,7 +130,7 @@ static void shares_of_its_time(void **state) {
 }
 
 /* The number behind what limits it. The part is not said twice. */
-static void what_limits_it(void **state) {
+TEST(what_limits_it) {
     static const struct {
         ts_dma_limit limit;
         const char *limiter, *text;
@@ -163,7 +163,7 @@ static void what_limits_it(void **state) {
     assert_holds(text_of(TS_TRANSFER_COST), "plan          retile: 1 box, 1,234 descriptors\n");
 }
 
-static void who_does_it(void **state) {
+TEST(who_does_it) {
     plan(ROWS, TILES);
     study.cost.transfer.kind = TS_DMA_GATHER;
     study.by.status = "assumed";
@@ -190,7 +190,7 @@ static void who_does_it(void **state) {
 }
 
 /* Three classes of lengths, the longest first; what is in one class has a range. */
-static void lengths_of_runs(void **state) {
+TEST(lengths_of_runs) {
     plan("f32[3,200]{1,0:T(8,128)}", "f32[3,200]{1,0}");
     assert_holds(text_of(TS_TRANSFER_COST), "runs          in one piece 3 of 512 B, 3 of 288 B\n");
     plan("s4[1,3]{1,0:E(4)}", "s4[1,3]{1,0:E(4)}");
@@ -211,7 +211,7 @@ static void lengths_of_runs(void **state) {
                                             "224 B, 16 of 64 B to 96 B, 8 shorter\n");
 }
 
-static void loops_of_boxes(void **state) {
+TEST(loops_of_boxes) {
     plan(ROWS, "f32[16,256]{0,1}");
     assert_null(strstr(text_of(TS_TRANSFER_COST), "boxes ("));
     assert_true(ts_text_ends(text_of(TS_TRANSFER_COST_AND_LOOPS),
@@ -222,7 +222,7 @@ static void loops_of_boxes(void **state) {
 }
 
 /* Of each side the cheapest: how much less it takes, or that nothing takes less. */
-static void other_layouts(void **state) {
+TEST(other_layouts) {
     static const struct {
         int64_t cycles;
         const char *text;
@@ -257,7 +257,7 @@ static void other_layouts(void **state) {
     }
 }
 
-static void as_json(void **state) {
+TEST(as_json) {
     static const char *const rows[][2] = {
         {"schema", "\"tilesim.dma\""},
         {"machine", "\"m\""},
@@ -312,7 +312,7 @@ static void as_json(void **state) {
 
 /* ---- Several at once ---- */
 
-static void a_mix(void **state) {
+TEST(a_mix) {
     plan(ROWS, TILES);
     ts_transfer_study both[2] = {study, study};
     both[1].cost.cycles = 1000;
@@ -379,18 +379,4 @@ static void a_mix(void **state) {
         assert_string_equal(json_value(arena, out.bytes, rows[i][0]), rows[i][1]);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_bill),
-        cmocka_unit_test(what_hbm_did),
-        cmocka_unit_test(shares_of_its_time),
-        cmocka_unit_test(what_limits_it),
-        cmocka_unit_test(who_does_it),
-        cmocka_unit_test(lengths_of_runs),
-        cmocka_unit_test(loops_of_boxes),
-        cmocka_unit_test(other_layouts),
-        cmocka_unit_test(as_json),
-        cmocka_unit_test(a_mix),
-    };
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

@@ -120,7 +120,7 @@ static const row rows[] = {
      "\"low\":[0],\"high\":[0]}"},
 };
 
-static void windows(void **state) {
+TEST(windows) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_arena *arena = ts_arena_new();
         ts_text out = ts_text_begin(arena);
@@ -138,7 +138,7 @@ static void windows(void **state) {
 }
 
 /* A map that is searched element by element is searched only where that is little work. */
-static void maps_without_an_inverse(void **state) {
+TEST(maps_without_an_inverse) {
     static const struct {
         const char *shape;
         bool searched;
@@ -177,7 +177,7 @@ static const char *steps(ts_arena *arena, const ts_transfer_study *study, int64_
 }
 
 /* 32 words in one access of HBM, into VMEM, which has no lines; and back. */
-static void steps_of_a_copy(void **state) {
+TEST(steps_of_a_copy) {
     ts_arena *arena = ts_arena_new();
     ts_transfer_study study;
     price(arena, "f32[2,16]", "f32[2,16]{1,0:S(1)}", &study);
@@ -195,7 +195,7 @@ static void steps_of_a_copy(void **state) {
 }
 
 /* An access is [side, is it a write, address, channel, bank, row, column]; the destination is behind the source. */
-static void accesses_of_both_sides(void **state) {
+TEST(accesses_of_both_sides) {
     ts_arena *arena = ts_arena_new();
     ts_transfer_study study;
     price(arena, "f32[64]", "f32[64]", &study);
@@ -205,7 +205,7 @@ static void accesses_of_both_sides(void **state) {
     ts_arena_free(arena);
 }
 
-static void steps_from_another_on(void **state) {
+TEST(steps_from_another_on) {
     ts_arena *arena = ts_arena_new();
     ts_transfer_study study;
     price(arena, "f32[20,300]{0,1}", "f32[20,300]{1,0:S(1)}", &study);
@@ -221,15 +221,4 @@ static void steps_from_another_on(void **state) {
     assert_non_null(strstr(all, "\"at\":[0,0],\"extent\":[8,128],\"elements\":1024,"));
     assert_non_null(strstr(steps(arena, &study, 9, 1), "\"steps\":[],\"more\":false}"));
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(windows),
-        cmocka_unit_test(maps_without_an_inverse),
-        cmocka_unit_test(steps_of_a_copy),
-        cmocka_unit_test(accesses_of_both_sides),
-        cmocka_unit_test(steps_from_another_on),
-    };
-    return cmocka_run_group_tests_name("report/window", tests, NULL, NULL);
 }

@@ -79,7 +79,7 @@ static const char pairs[] = ".tensor x hbm s32[4,8,128]{2,1,0:T(8,128)} P('x') i
                             " wait came\n"
                             " wait sent\n";
 
-static void parts_are_dealt_out_and_gathered(void **state) {
+TEST(parts_are_dealt_out_and_gathered) {
     static const char *const meshes[][3] = {{"tpu-v5p", "4", NULL}, {"tpu-v7x", "4", "2"}};
     for (int i = 0; i < 2; i++) {
         fixture *f = begin(meshes[i][0], meshes[i][1], meshes[i][2], pairs);
@@ -99,7 +99,7 @@ static void parts_are_dealt_out_and_gathered(void **state) {
 }
 
 /* Cores have an SMEM each. */
-static void every_core_has_inputs(void **state) {
+TEST(every_core_has_inputs) {
     fixture *f = begin("tpu-v4", "2", NULL,
                        ".tensor x smem s32[2,4] P('x') in iota\n.tensor y hbm s32[2,2,4] P('x') out\n"
                        ".sem s\n.cores 2\n core.id s1\n dma y[0, s1] <- x[0], s\n wait s\n");
@@ -117,7 +117,7 @@ static void assert_copies_differ(fixture *f, const char *text) {
 }
 
 /* Of 17,000 elements, more than are compared at once. */
-static void copies_are_compared(void **state) {
+TEST(copies_are_compared) {
     enum { MOST = 17000 };
     static const int64_t dims[] = {2, MOST};
     static const struct {
@@ -149,7 +149,7 @@ static void copies_are_compared(void **state) {
 }
 
 /* 3 rows over 2 parts of 2: the last row of the second is padding, and each part is on two devices. */
-static void padding_is_not_compared(void **state) {
+TEST(padding_is_not_compared) {
     static const int64_t dims[] = {4, 2, 4};
     fixture *f = begin("tpu-v5p", "2x2", NULL,
                        ".tensor x hbm s32[4,2,4] P(('x','y')) in\n.tensor y hbm s32[3,4] P('x') out\n.sem s\n"
@@ -168,7 +168,7 @@ static void padding_is_not_compared(void **state) {
 }
 
 /* What only the program uses may differ; a check of it is that of the first device. */
-static void scratch_is_not_compared(void **state) {
+TEST(scratch_is_not_compared) {
     fixture *f =
         begin("tpu-v5p", "2", NULL,
               ".tensor x hbm s32[2,4] P('x') in iota\n.tensor z hbm s32[4]\n.sem s\n.check z == iota(4)\n"
@@ -181,7 +181,7 @@ static void scratch_is_not_compared(void **state) {
 /* ---- What happened ---- */
 
 /* On a line, all send a tile to device 2: what device 0 sends goes over both links. */
-static void links_are_counted(void **state) {
+TEST(links_are_counted) {
     fixture *f = begin("tpu-v5p", "3", NULL,
                        ".tensor x hbm s32[8,128]{1,0:T(8,128)} in iota\n"
                        ".tensor y hbm s32[3,8,128]{2,1,0:T(8,128)} inout zeros\n.sem sent, came\n"
@@ -207,7 +207,7 @@ static void links_are_counted(void **state) {
 }
 
 /* The same lines on several devices are one finding, of the first; what is not written is found device by device. */
-static void findings_name_a_device(void **state) {
+TEST(findings_name_a_device) {
     fixture *f = begin("tpu-v5p", "3", NULL,
                        ".tensor y hbm s32[8] {replicated} out\n.tensor x hbm s32[8] in iota\n.sem s, t\n"
                        " device.id s1\n br.eq s1, 0, out\n"
@@ -231,7 +231,7 @@ static void findings_name_a_device(void **state) {
 }
 
 /* Device n writes to an input n + 1 times: six times in all, on the same line. */
-static void findings_are_counted_on_all_devices(void **state) {
+TEST(findings_are_counted_on_all_devices) {
     fixture *f = begin("tpu-v5p", "3", NULL,
                        ".tensor x hbm s32[8] in iota\n.tensor z hbm s32[8] in iota\n.sem s\n device.id s1\n"
                        "again: dma x <- z, s\n wait s\n ssub s1, s1, 1\n br.ge s1, 0, again\n");
@@ -284,7 +284,7 @@ static bool is_named(const fixture *f, int64_t track, const char *name) {
     return strncmp(f->timeline.tracks[track].name, name, strlen(name)) == 0;
 }
 
-static void devices_are_processes(void **state) {
+TEST(devices_are_processes) {
     static const char *const names[] = {"device 0 (x=0)", "device 1 (x=1)", "device 2 (x=2)",
                                         "device 3 (x=3)"};
     fixture *f = begin_timeline(TS_TIMELINE_EVENTS, 2, "");
@@ -304,7 +304,7 @@ static void devices_are_processes(void **state) {
     ts_arena_free(f->arena);
 }
 
-static void rows_of_two_cores_are_told_apart(void **state) {
+TEST(rows_of_two_cores_are_told_apart) {
     fixture *f = begin("tpu-v4", "2", NULL, ".cores 2\n nop\n");
     f->timeline = (ts_timeline){.until = INT64_MAX, .events = TS_TIMELINE_EVENTS};
     f->events = TS_NEW_ARRAY(f->arena, ts_trace_event, MOST_EVENTS);
@@ -322,7 +322,7 @@ static void rows_of_two_cores_are_told_apart(void **state) {
 }
 
 /* On a link of the first device of the sender's chip, and as it arrives. */
-static void messages_are_drawn_twice(void **state) {
+TEST(messages_are_drawn_twice) {
     fixture *f = begin_timeline(TS_TIMELINE_EVENTS, 2, "");
     int64_t sent[4] = {0};
     int arrived[4] = {0};
@@ -345,7 +345,7 @@ static void messages_are_drawn_twice(void **state) {
 
 /* Each leads through a link to the other device's arrivals, from there to its wait, and to the wait for what was sent; that
  * of a transfer within the device through a queue of its own. */
-static void arrows_cross_devices(void **state) {
+TEST(arrows_cross_devices) {
     fixture *f = begin_timeline(TS_TIMELINE_EVENTS, 2, "");
     int crossing[4] = {0}, taken[4] = {0}, own[4] = {0};
     for (int i = 0; i < f->event_count; i++) {
@@ -375,7 +375,7 @@ static void arrows_cross_devices(void **state) {
 }
 
 /* To the other device of the chip: through no link. */
-static void neighbours_in_a_chip_need_no_link(void **state) {
+TEST(neighbours_in_a_chip_need_no_link) {
     fixture *f = begin_timeline(TS_TIMELINE_EVENTS, 1, "");
     int crossing = 0;
     for (int i = 0; i < f->event_count; i++) {
@@ -391,7 +391,7 @@ static void neighbours_in_a_chip_need_no_link(void **state) {
 }
 
 /* Drawn in part when there are too many: as of the device of which least is drawn. */
-static void many_events_are_thinned(void **state) {
+TEST(many_events_are_thinned) {
     fixture *f = begin_timeline(4, 2, " br.ne s1, 3, out\n delay 4000\n delay 4000\nout: nop\n");
     int bundles[4] = {0};
     for (int i = 0; i < f->event_count; i++)
@@ -404,7 +404,7 @@ static void many_events_are_thinned(void **state) {
 }
 
 /* Though the others are drawn whole. */
-static void one_device_may_be_thinned(void **state) {
+TEST(one_device_may_be_thinned) {
     fixture *f =
         begin("tpu-v5p", "4", NULL, " device.id s1\n br.ne s1, 0, out\n delay 4000\n delay 4000\nout: nop\n");
     f->timeline = (ts_timeline){.until = INT64_MAX, .events = 4};
@@ -416,23 +416,4 @@ static void one_device_may_be_thinned(void **state) {
     assert_in_range(f->timeline.sampled_from, TS_TIMELINE_WINDOW, 8 * TS_TIMELINE_WINDOW);
     assert_int_equal(f->timeline.cycles, f->result.mesh->chips[0].cycles);
     ts_arena_free(f->arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(parts_are_dealt_out_and_gathered),
-                                       cmocka_unit_test(every_core_has_inputs),
-                                       cmocka_unit_test(copies_are_compared),
-                                       cmocka_unit_test(padding_is_not_compared),
-                                       cmocka_unit_test(scratch_is_not_compared),
-                                       cmocka_unit_test(links_are_counted),
-                                       cmocka_unit_test(findings_name_a_device),
-                                       cmocka_unit_test(findings_are_counted_on_all_devices),
-                                       cmocka_unit_test(devices_are_processes),
-                                       cmocka_unit_test(rows_of_two_cores_are_told_apart),
-                                       cmocka_unit_test(messages_are_drawn_twice),
-                                       cmocka_unit_test(arrows_cross_devices),
-                                       cmocka_unit_test(neighbours_in_a_chip_need_no_link),
-                                       cmocka_unit_test(many_events_are_thinned),
-                                       cmocka_unit_test(one_device_may_be_thinned)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,7 +71,7 @@ static const char copied[] = ".tensor x hbm s32[8,128]{1,0:T(8,128)} in iota\n"
                              " dma y[8:9, :] <- v[0:1, :], s\n wait s\n";
 
 /* Tensors with their padding; under --check as much again for what is known of them; on each device. */
-static void tensors_take_memory(void **state) {
+TEST(tensors_take_memory) {
     enum { ALL = TILE + 2 * TILE + TILE };
     assert_needs(copied, &(ts_run_request){.check = false}, ALL);
     assert_needs(copied, &(ts_run_request){.check = true}, 2 * ALL);
@@ -80,7 +80,7 @@ static void tensors_take_memory(void **state) {
 }
 
 /* HBM that only the program uses counts if a transfer reaches it. */
-static void scratch_counts_if_it_is_reached(void **state) {
+TEST(scratch_counts_if_it_is_reached) {
     static const char *const transfers[] = {" sadd s1, s1, 1\n", " dma a <- x, s\n wait s\n",
                                             " dma a <- x, s\n wait s\n dma v <- a, s\n wait s\n",
                                             " dma v <- b, s\n wait s\n"};
@@ -97,7 +97,7 @@ static void scratch_counts_if_it_is_reached(void **state) {
 }
 
 /* What is saved, without its padding; what a file holds, and the same once more where it may be converted. */
-static void arrays_take_memory(void **state) {
+TEST(arrays_take_memory) {
     enum { ALL = TILE + 2 * TILE + TILE, VALUES = 256 * 128 * 4 };
     static const char wide[] = ".tensor x hbm f64[256,128] inout iota\n sadd s1, s1, 1\n",
                       narrow[] = ".tensor x hbm s32[256,128] inout iota\n sadd s1, s1, 1\n";
@@ -126,7 +126,7 @@ static void arrays_take_memory(void **state) {
 
 /* ---- Outputs ---- */
 
-static void inputs_are_not_written_over(void **state) {
+TEST(inputs_are_not_written_over) {
     ts_arena *arena = ts_arena_new();
     ts_text text = ts_text_begin(arena), want = ts_text_begin(arena);
     ts_text_add(&text,
@@ -148,7 +148,7 @@ static void inputs_are_not_written_over(void **state) {
 
 /* ---- What is counted ---- */
 
-static void operations_are_counted(void **state) {
+TEST(operations_are_counted) {
     ts_arena *arena = ts_arena_new();
     ts_run_request request = request_of(arena,
                                         ".tensor x hbm s32[8,128]{1,0:T(8,128)} in iota\n"
@@ -177,7 +177,7 @@ static void operations_are_counted(void **state) {
     ts_arena_free(arena);
 }
 
-static void cores_are_counted(void **state) {
+TEST(cores_are_counted) {
     ts_chip_counters c = {.core_count = 2};
     ts_counters counted = {{0}};
     for (int core = 0; core < 3; core++) { /* of which the third is none */
@@ -195,7 +195,7 @@ static void cores_are_counted(void **state) {
 }
 
 /* A multiply and an add for each product. */
-static void products_are_counted(void **state) {
+TEST(products_are_counted) {
     static const ts_define sizes[] = {{"M", "512"}, {"N", "512"}, {"K", "512"}};
     ts_arena *arena = ts_arena_new();
     const ts_run_request request = {.program = "programs/matmul.tsim",
@@ -212,7 +212,7 @@ static void products_are_counted(void **state) {
 }
 
 /* What the assembler knows of a machine. */
-static void spaces_are_those_of_the_machine(void **state) {
+TEST(spaces_are_those_of_the_machine) {
     ts_target target;
     ts_run_target(machine, &target);
     assert_int_equal(target.space_bytes[TS_SPACE_HBM], INT64_C(16) << 30);
@@ -239,11 +239,4 @@ static int tear_down(void **state) {
     return 0;
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tensors_take_memory),    cmocka_unit_test(scratch_counts_if_it_is_reached),
-        cmocka_unit_test(arrays_take_memory),     cmocka_unit_test(inputs_are_not_written_over),
-        cmocka_unit_test(operations_are_counted), cmocka_unit_test(cores_are_counted),
-        cmocka_unit_test(products_are_counted),   cmocka_unit_test(spaces_are_those_of_the_machine)};
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+int main(void) { return run_all_tests(set_up, tear_down); }

@@ -33,14 +33,9 @@ static int turns(int rows, const char *last) {
     return taken;
 }
 
-static void the_same_slices_for_ever(void **state) {
+TEST(the_same_slices_for_ever) {
     int small = turns(8, "br.ne s1, -1, go"), large = turns(4096, "br.ne s1, -1, go");
     assert_in_range(small, 1000, 100000);
     assert_in_range(large, 10, small / 50);
     assert_int_equal(turns(8, "jump go"), small);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_same_slices_for_ever)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

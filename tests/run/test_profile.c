@@ -59,7 +59,7 @@ static void assert_profile(const char *machine, const char *text, const char *ex
     }
 }
 
-static void loops_macros_and_labels(void **state) {
+TEST(loops_macros_and_labels) {
     assert_profile("tpu-v5e",
                    ".macro add n\n"                        /* 1 */
                    "sadd n, n, 1\n"                        /* 2 */
@@ -89,7 +89,7 @@ static void loops_macros_and_labels(void **state) {
                    "total x0 23+15 wait_branch=15\n");
 }
 
-static void loops_in_loops_and_their_entries(void **state) {
+TEST(loops_in_loops_and_their_entries) {
     assert_profile("tpu-v5e",
                    ".macro inner\n"                          /* 1 */
                    ".loop s1 = 0, 2\n"                       /* 2 */
@@ -128,7 +128,7 @@ static void loops_in_loops_and_their_entries(void **state) {
 }
 
 /* A branch compares before its bundle adds: back four times. */
-static void a_loop_of_one_bundle(void **state) {
+TEST(a_loop_of_one_bundle) {
     assert_profile("tpu-v5e", "top: { sadd s5, s5, 1 ; br.lt s5, 4, top }\nhalt\n",
                    "-1:1 x5 5+12 wait_branch=12\n"
                    "-1:2 x1 1+0\n"
@@ -137,7 +137,7 @@ static void a_loop_of_one_bundle(void **state) {
 }
 
 /* A cycle of three instructions goes to one of them; of a hundred, each has its third. */
-static void cycles_are_divided(void **state) {
+TEST(cycles_are_divided) {
     assert_profile("tpu-v5e",
                    ".loop s0 = 0, 100\n"
                    "{ vadd.f32 v0, v1, v1\n"
@@ -158,7 +158,7 @@ static void cycles_are_divided(void **state) {
 }
 
 /* In a bundle, the instruction whose register, unit, queue, memory or semaphore it is. */
-static void stalls_have_an_owner(void **state) {
+TEST(stalls_have_an_owner) {
     static const struct {
         const char *text, *expected;
     } rows[] = {
@@ -226,7 +226,7 @@ static void stalls_have_an_owner(void **state) {
 }
 
 /* Of two cores, together; each waits for the other. */
-static void cores_are_added(void **state) {
+TEST(cores_are_added) {
     assert_profile("tpu-v4",
                    ".cores 2\n"
                    "core.id s1\n"
@@ -240,13 +240,4 @@ static void cores_are_added(void **state) {
                    "-1:5 x2 1+0\n"
                    "-1:6 x2 1+118 wait_semaphore=112 barrier=6\n"
                    "total x0 7+129 wait_branch=3 wait_semaphore=112 wait_control=8 barrier=6\n");
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loops_macros_and_labels), cmocka_unit_test(loops_in_loops_and_their_entries),
-        cmocka_unit_test(a_loop_of_one_bundle),    cmocka_unit_test(cycles_are_divided),
-        cmocka_unit_test(stalls_have_an_owner),    cmocka_unit_test(cores_are_added),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

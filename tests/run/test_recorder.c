@@ -130,7 +130,7 @@ static void end(fixture *f) {
 
 /* ---- Bundles and regions ---- */
 
-static void bundles_take_units(void **state) {
+TEST(bundles_take_units) {
     fixture *f = begin(0, INT64_MAX, false);
     f->told->issued(f->recorder, 0, 10);
     f->told->stalled(f->recorder, 1, 11, 4, TS_STALL_BARRIER);
@@ -160,7 +160,7 @@ static void run_regions(fixture *f) {
     for (int i = 0; i < 7; i++) f->told->issued(f->recorder, bundles[i], cycles[i]);
 }
 
-static void regions_lie_in_each_other(void **state) {
+TEST(regions_lie_in_each_other) {
     static const struct {
         int64_t from, until;
         const char *want;
@@ -182,7 +182,7 @@ static void regions_lie_in_each_other(void **state) {
 }
 
 /* Those that are open when the program ends do so too, here of one that has not run: in cycle 0. */
-static void open_regions_end(void **state) {
+TEST(open_regions_end) {
     fixture *f = begin(0, INT64_MAX, false);
     f->brief = true;
     run_regions(f);
@@ -195,7 +195,7 @@ static void open_regions_end(void **state) {
 }
 
 /* In a window that is not drawn: one behind the other, by reason. */
-static void stalls_are_told_apart(void **state) {
+TEST(stalls_are_told_apart) {
     enum { SECOND = TS_TIMELINE_WINDOW };
     fixture *f = begin(0, INT64_MAX, false);
     f->timeline.events = 1;
@@ -250,7 +250,7 @@ static void transferred(fixture *f, const ts_in_flight *t, int64_t started, int6
 }
 
 /* What is outstanding is counted at the wider end, in whole bytes. */
-static void transfers_lead_to_waits(void **state) {
+TEST(transfers_lead_to_waits) {
     fixture *f = begin(0, INT64_MAX, false);
     ts_in_flight one = flight(f, 0, 0, ONE, 100), far = flight(f, 1, 1, FAR, 120), back = far;
     far.plan = &three;
@@ -282,7 +282,7 @@ static void transfers_lead_to_waits(void **state) {
 }
 
 /* Only what a wait takes of a transfer has an arrow; what came first is taken first. */
-static void first_come_first_taken(void **state) {
+TEST(first_come_first_taken) {
     fixture *f = begin(0, INT64_MAX, false);
     f->brief = true;
     f->hidden = ~(1 << TS_TIMELINE_ARROW);
@@ -314,7 +314,7 @@ static void first_come_first_taken(void **state) {
 }
 
 /* What is taken before anything came is taken of what comes first. */
-static void what_is_owed_comes_first(void **state) {
+TEST(what_is_owed_comes_first) {
     fixture *f = begin(0, INT64_MAX, false);
     f->brief = true;
     f->hidden = ~(1 << TS_TIMELINE_ARROW);
@@ -328,7 +328,7 @@ static void what_is_owed_comes_first(void **state) {
 }
 
 /* Of a semaphore that nobody waits for the last 64 are remembered. */
-static void many_are_remembered(void **state) {
+TEST(many_are_remembered) {
     fixture *f = begin(0, INT64_MAX, false);
     f->brief = true;
     f->hidden = ~(1 << TS_TIMELINE_ARROW);
@@ -350,7 +350,7 @@ static void queue_of(fixture *f, int64_t begin_cycle, int64_t completed) {
 }
 
 /* The queue that became free last; where none is free, behind the one that ends first, if anything is left. */
-static void queues_do_not_overlap(void **state) {
+TEST(queues_do_not_overlap) {
     fixture *f = begin(0, INT64_MAX, false);
     f->hidden = ~(1 << TS_TIMELINE_TRANSFER);
     static const int spans[][2] = {{0, 10},  {5, 12},  {11, 20}, {12, 15}, {13, 30}, {14, 31},
@@ -370,7 +370,7 @@ static void queues_do_not_overlap(void **state) {
     ts_arena_free(f->arena);
 }
 
-static void part_of_a_run(void **state) {
+TEST(part_of_a_run) {
     fixture *f = begin(200, 400, false);
     ts_in_flight early = flight(f, 0, 0, ONE, 100), late = flight(f, 0, 0, ONE, 210);
     f->told->started(f->recorder, &early);
@@ -390,7 +390,7 @@ static void part_of_a_run(void **state) {
 /* ---- Between devices ---- */
 
 /* Its semaphore grows when all has left, and not when all was read. */
-static void what_leaves(void **state) {
+TEST(what_leaves) {
     fixture *f = begin(0, INT64_MAX, true);
     ts_chip_message message = {0};
     ts_in_flight t = flight(f, 1, 1, FAR, 100), mute = flight(f, 1, 1, -1, 100);
@@ -413,7 +413,7 @@ static void carry(fixture *f, const ts_chip_message *m, int64_t link, int64_t be
 }
 
 /* Chunks of a message that touch are one; a cycle is 1000 ps, and what takes none is not drawn. */
-static void chunks_become_messages(void **state) {
+TEST(chunks_become_messages) {
     fixture *f = begin(0, INT64_MAX, true);
     const ts_chip_message a = {.source = 4, .destination = 5, .bytes = 999, .transfer = 1, .semaphore = FAR},
                           b = {.source = 3, .destination = 0, .bytes = 999, .transfer = -1, .semaphore = ONE};
@@ -438,7 +438,7 @@ static void chunks_become_messages(void **state) {
 }
 
 /* A cycle each, one behind the other: a wait before its cycle has no arrow from there. */
-static void arrivals_follow_each_other(void **state) {
+TEST(arrivals_follow_each_other) {
     fixture *f = begin(0, INT64_MAX, true);
     const ts_chip_message a = {.source = 4, .destination = 0, .bytes = 77, .transfer = 1, .core = 1, .by = 3},
                           b = {.source = 4, .destination = 0, .transfer = -1, .core = 1, .by = 1};
@@ -456,21 +456,4 @@ static void arrivals_follow_each_other(void **state) {
               "52+1 message -1.0 of 4 0 0, 51 counter 1, 51 counter 0, "
               "60+1 message -1.0 of 4 0 0, 60 counter 1, 60 counter 0, 60 arrow -1 to 60, ");
     ts_arena_free(f->arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(bundles_take_units),
-                                       cmocka_unit_test(regions_lie_in_each_other),
-                                       cmocka_unit_test(open_regions_end),
-                                       cmocka_unit_test(stalls_are_told_apart),
-                                       cmocka_unit_test(transfers_lead_to_waits),
-                                       cmocka_unit_test(first_come_first_taken),
-                                       cmocka_unit_test(what_is_owed_comes_first),
-                                       cmocka_unit_test(many_are_remembered),
-                                       cmocka_unit_test(queues_do_not_overlap),
-                                       cmocka_unit_test(part_of_a_run),
-                                       cmocka_unit_test(what_leaves),
-                                       cmocka_unit_test(chunks_become_messages),
-                                       cmocka_unit_test(arrivals_follow_each_other)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static ts_chip_counters counters(int cores, int64_t cycles) {
 
 #define near(a, b) assert_true(fabs((a) / (b)-1) < 1e-12)
 
-static void rates_are_of_the_clock_and_the_bytes(void **state) {
+TEST(rates_are_of_the_clock_and_the_bytes) {
     ts_arena *arena = ts_arena_new();
     ts_roofline r;
     ts_chip_counters c = counters(1, 1500); /* a microsecond */
@@ -58,7 +58,7 @@ static void rates_are_of_the_clock_and_the_bytes(void **state) {
     ts_arena_free(arena);
 }
 
-static void the_unit_is_that_which_takes_longest(void **state) {
+TEST(the_unit_is_that_which_takes_longest) {
     ts_arena *arena = ts_arena_new();
     ts_roofline r;
     ts_chip_counters c = counters(1, 1000);
@@ -88,7 +88,7 @@ static void the_unit_is_that_which_takes_longest(void **state) {
     ts_arena_free(arena);
 }
 
-static void nothing_is_divided_by_nothing(void **state) {
+TEST(nothing_is_divided_by_nothing) {
     ts_arena *arena = ts_arena_new();
     ts_roofline r;
     ts_chip_counters c = counters(1, 0);
@@ -102,7 +102,7 @@ static void nothing_is_divided_by_nothing(void **state) {
     ts_arena_free(arena);
 }
 
-static void what_bounds_a_run(void **state) {
+TEST(what_bounds_a_run) {
     const struct {
         int64_t bundles, scalar, valu, eup, mxu, hbm_bytes;
         ts_bound bound;
@@ -141,7 +141,7 @@ static void what_bounds_a_run(void **state) {
     ts_arena_free(arena);
 }
 
-static void cores_have_units_of_their_own(void **state) {
+TEST(cores_have_units_of_their_own) {
     ts_arena *arena = ts_arena_new();
     ts_chip_counters c = counters(2, 1000);
     ts_roofline r;
@@ -158,7 +158,7 @@ static void cores_have_units_of_their_own(void **state) {
 }
 
 /* One that is busier than every unit holds the run, if it is busy for most of it. */
-static void a_link_may_bound_a_run(void **state) {
+TEST(a_link_may_bound_a_run) {
     static const struct {
         double busy;
         bool is_it;
@@ -187,7 +187,7 @@ static void a_link_may_bound_a_run(void **state) {
 }
 
 /* Summed over all cores; of equal ones the first. */
-static void the_longest_stall(void **state) {
+TEST(the_longest_stall) {
     ts_chip_counters c = counters(2, 1000);
     int64_t cycles = -1;
     assert_int_equal(ts_longest_stall(&c, &cycles), 0);
@@ -201,7 +201,7 @@ static void the_longest_stall(void **state) {
     assert_int_equal(cycles, 7);
 }
 
-static void names(void **state) {
+TEST(names) {
     assert_string_equal(ts_bound_text(TS_BOUND_LATENCY), "latency");
     assert_string_equal(ts_bound_text(TS_BOUND_MEMORY), "memory");
     assert_string_equal(ts_bound_text(TS_BOUND_COMPUTE), "compute");
@@ -213,18 +213,4 @@ static void names(void **state) {
     assert_string_equal(ts_flops_kind_text(TS_MXU_INT8), "int8");
     assert_string_equal(ts_flops_kind_text(TS_FLOPS_VPU_F32), "f32");
     assert_string_equal(ts_flops_kind_text(TS_FLOPS_VPU_BF16), "bf16");
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rates_are_of_the_clock_and_the_bytes),
-        cmocka_unit_test(the_unit_is_that_which_takes_longest),
-        cmocka_unit_test(nothing_is_divided_by_nothing),
-        cmocka_unit_test(what_bounds_a_run),
-        cmocka_unit_test(cores_have_units_of_their_own),
-        cmocka_unit_test(a_link_may_bound_a_run),
-        cmocka_unit_test(the_longest_stall),
-        cmocka_unit_test(names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,7 @@ static ts_host_array one_of(ts_arena *arena, ts_dtype dtype) {
     return out;
 }
 
-static void inputs_keep_their_values(void **state) {
+TEST(inputs_keep_their_values) {
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         ts_arena *arena = ts_arena_new();
         const char *from = ts_dtype_get(types[i].from)->name, *to = ts_dtype_get(types[i].to)->name;
@@ -93,7 +93,7 @@ static const char tensors[] =
     " sadd s1, s1, s1\n";
 
 /* Before the program runs, not as its fault at the first transfer. */
-static void memory_is_checked(void **state) {
+TEST(memory_is_checked) {
     ts_arena *arena = ts_arena_new();
     const ts_host_array array = one_of(arena, TS_DTYPE_F32);
     const ts_run_array x = {"x", &array};
@@ -113,7 +113,7 @@ static void memory_is_checked(void **state) {
     ts_arena_free(arena);
 }
 
-static void names_are_checked(void **state) {
+TEST(names_are_checked) {
     static const struct {
         const char *names[2]; /* of arrays that are given */
         const char *error;
@@ -150,7 +150,7 @@ static void names_are_checked(void **state) {
 }
 
 /* Of files, where no other input is missing. */
-static void names_of_files_are_checked(void **state) {
+TEST(names_of_files_are_checked) {
     static const ts_define files[] = {{"q", "q.npy"}, {"d", "d.npy"}, {"z", "tests/none.npy"}};
     static const char *const errors[] = {"error: -i q: the program has no such tensor\n",
                                          "error: -i d: the tensor is not an input\n",
@@ -171,7 +171,7 @@ static void names_of_files_are_checked(void **state) {
     ts_arena_free(arena);
 }
 
-static void dims_are_checked(void **state) {
+TEST(dims_are_checked) {
     ts_arena *arena = ts_arena_new();
     const ts_host_array array = one_of(arena, TS_DTYPE_F32);
     const ts_run_array x = {"x", &array};
@@ -187,7 +187,7 @@ static void dims_are_checked(void **state) {
 }
 
 /* What a program fills an input with, and where the values are needed at all. */
-static void inputs_that_nobody_brings(void **state) {
+TEST(inputs_that_nobody_brings) {
     ts_arena *arena = ts_arena_new();
     ts_run_request request =
         request_of(arena, ".tensor a hbm s32[4] inout zeros\n.tensor b hbm s32[4] inout iota\n"
@@ -228,7 +228,7 @@ static const char moved[] =
     ".report total = sum(y)\n.report third = y[3] * N\n"
     " dma v <- x, s\n wait s\n dma y <- v, s\n wait s\n";
 
-static void checks_and_reports(void **state) {
+TEST(checks_and_reports) {
     ts_arena *arena = ts_arena_new();
     ts_run_request request = request_of(arena, moved);
     ts_error err = {0};
@@ -246,7 +246,7 @@ static void checks_and_reports(void **state) {
 }
 
 /* What is expected is made of inputs as they were: of 0 .. 7, which become 0. */
-static void checks_are_of_inputs_before_the_run(void **state) {
+TEST(checks_are_of_inputs_before_the_run) {
     ts_arena *arena = ts_arena_new();
     const ts_run_request request =
         request_of(arena, ".tensor x hbm s32[8] inout iota\n.tensor z hbm s32[8] in zeros\n"
@@ -261,7 +261,7 @@ static void checks_are_of_inputs_before_the_run(void **state) {
 }
 
 /* A tensor that nothing but a report asks for. */
-static void a_report_alone(void **state) {
+TEST(a_report_alone) {
     ts_arena *arena = ts_arena_new();
     ts_run_request request =
         request_of(arena, ".tensor x hbm s32[8] in iota\n.tensor y hbm s32[8] out\n.sem s\n"
@@ -275,7 +275,7 @@ static void a_report_alone(void **state) {
     ts_arena_free(arena);
 }
 
-static void checks_that_cannot_be(void **state) {
+TEST(checks_that_cannot_be) {
     static const struct {
         const char *lines, *error;
         int more; /* errors behind the first; what was said already is said once */
@@ -305,7 +305,7 @@ static void checks_that_cannot_be(void **state) {
 
 /* ---- What the sanitizer asks at the end ---- */
 
-static void outputs_are_written(void **state) {
+TEST(outputs_are_written) {
     static const struct {
         const char *tensors, *last;
         int line; /* of the tensor that is not written; 0: none */
@@ -346,7 +346,7 @@ static void outputs_are_written(void **state) {
 }
 
 /* What was never written may not come out, whether or not it was read before. */
-static void outputs_are_defined(void **state) {
+TEST(outputs_are_defined) {
     static const char *const uses[] = {"out", "inout zeros", "in zeros", ""};
     for (int i = 0; i < 4; i++) {
         ts_arena *arena = ts_arena_new();
@@ -366,7 +366,7 @@ static void outputs_are_defined(void **state) {
 
 /* ---- Files ---- */
 
-static void outputs_are_saved(void **state) {
+TEST(outputs_are_saved) {
     ts_arena *arena = ts_arena_new();
     const ts_define bad[] = {{"y", "tests/none/y.npy"}, {"q", "q.npy"}};
     ts_run_request request = request_of(arena, moved);
@@ -405,19 +405,4 @@ static int free_machine(void **state) {
     return 0;
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(inputs_keep_their_values),
-                                       cmocka_unit_test(names_are_checked),
-                                       cmocka_unit_test(names_of_files_are_checked),
-                                       cmocka_unit_test(memory_is_checked),
-                                       cmocka_unit_test(dims_are_checked),
-                                       cmocka_unit_test(inputs_that_nobody_brings),
-                                       cmocka_unit_test(checks_and_reports),
-                                       cmocka_unit_test(checks_that_cannot_be),
-                                       cmocka_unit_test(checks_are_of_inputs_before_the_run),
-                                       cmocka_unit_test(outputs_are_written),
-                                       cmocka_unit_test(outputs_are_defined),
-                                       cmocka_unit_test(a_report_alone),
-                                       cmocka_unit_test(outputs_are_saved)};
-    return cmocka_run_group_tests(tests, make_machine, free_machine);
-}
+int main(void) { return run_all_tests(make_machine, free_machine); }

@@ -131,7 +131,7 @@ static ts_chip_observer observer_of(events *e) {
 }
 
 /* A session that goes a bundle at a time tells what a run tells, and stands before the bundle that is told next. */
-static void a_step_is_a_bundle(void **state) {
+TEST(a_step_is_a_bundle) {
     fixture f;
     events told = {0}, stepped = {0};
     const ts_chip_observer run = observer_of(&told), session = observer_of(&stepped);
@@ -165,7 +165,7 @@ static void a_step_is_a_bundle(void **state) {
     end(&f);
 }
 
-static void a_cycle_is_reached(void **state) {
+TEST(a_cycle_is_reached) {
     fixture f;
     begin(&f, "tpu-v5e", NULL, alone);
     open(&f);
@@ -226,7 +226,7 @@ static const struct {
     {"ins", {0}},
 };
 
-static void names_stand_for(void **state) {
+TEST(names_stand_for) {
     fixture f;
     begin(&f, "tpu-v5e", NULL, alone);
     open(&f);
@@ -269,7 +269,7 @@ static const struct {
     {"a.tsi", 6, false},
 };
 
-static void places_are_known(void **state) {
+TEST(places_are_known) {
     fixture f;
     begin(&f, "tpu-v5e", NULL, alone);
     open(&f);
@@ -289,7 +289,7 @@ static const struct {
     int line, stops, s2, s3; /* how often it stops, and with what at first */
 } used[] = {{10, 3, 0, 0}, {12, 1, 6, 6}, {6, 3, 0, 0}, {7, 3, 1, 1}, {3, 7, 1, 0}, {9, 3, 2, 2}};
 
-static void uses_of_macros_are_places(void **state) {
+TEST(uses_of_macros_are_places) {
     for (size_t i = 0; i < sizeof used / sizeof used[0]; i++) {
         fixture f;
         begin(&f, "tpu-v5e", NULL, calls);
@@ -311,7 +311,7 @@ static void uses_of_macros_are_places(void **state) {
 }
 
 /* What begins with the use of a macro, which is a place though nothing was before it. */
-static void a_program_may_begin_with_a_macro(void **state) {
+TEST(a_program_may_begin_with_a_macro) {
     fixture f;
     begin(&f, "tpu-v5e", NULL, ".macro one\n  nop\n.end\none\nsadd s1, s1, 1\n");
     open(&f);
@@ -334,7 +334,7 @@ static const struct {
                 {100, 129, 4, {512, 912}},     {1508, 1536, 0, {0}},   {1408, 1409, 5, {5632, 6032}},
                 {1536, 1600, 5, {6144, 6544}}, {1664, 2048, 0, {0}},   {256, 257, 4, {1024, 1424}}};
 
-static void words_that_a_mask_leaves_out_are_not_written(void **state) {
+TEST(words_that_a_mask_leaves_out_are_not_written) {
     for (size_t i = 0; i < sizeof left_out / sizeof left_out[0]; i++) {
         fixture f;
         ts_error err = {0};
@@ -356,7 +356,7 @@ static void words_that_a_mask_leaves_out_are_not_written(void **state) {
 }
 
 /* All lanes but the second of each row, which are told one by one: words 0, 2 to 127, then 128 .. */
-static void one_word_may_be_left_out(void **state) {
+TEST(one_word_may_be_left_out) {
     fixture f;
     ts_error err = {0};
     begin(&f, "tpu-v5e", NULL,
@@ -371,7 +371,7 @@ static void one_word_may_be_left_out(void **state) {
 }
 
 /* A core that has halted stands where it did, whatever the others do. */
-static void a_halted_core_stays(void **state) {
+TEST(a_halted_core_stays) {
     fixture f;
     ts_core_counters counters;
     begin(&f, "tpu-v4", NULL,
@@ -398,7 +398,7 @@ static const struct {
     {TS_TEST_LT, 2, 2, 0},   {TS_TEST_LE, 2, 3, 0}, {TS_TEST_GT, 2, 5, 3}, {TS_TEST_GE, 2, 6, 2},
 };
 
-static void conditions_hold(void **state) {
+TEST(conditions_hold) {
     for (size_t i = 0; i < sizeof conditions / sizeof conditions[0]; i++) {
         fixture f;
         begin(&f, "tpu-v5e", NULL, turns);
@@ -420,7 +420,7 @@ static void conditions_hold(void **state) {
     }
 }
 
-static void semaphores_are_sides(void **state) {
+TEST(semaphores_are_sides) {
     fixture f;
     begin(&f, "tpu-v5e", NULL,
           ".tensor x hbm f32[8,128] in iota\n.tensor y vmem f32[8,128]\n.sem a, b\n"
@@ -448,7 +448,7 @@ static const ts_tensor *watch_xb(fixture *f) {
     return xb;
 }
 
-static void watches_have_ranges(void **state) {
+TEST(watches_have_ranges) {
     fixture f;
     ts_watch_range range;
     begin(&f, "tpu-v5e", NULL, alone);
@@ -462,7 +462,7 @@ static void watches_have_ranges(void **state) {
     end(&f);
 }
 
-static void what_is_watched_stops(void **state) {
+TEST(what_is_watched_stops) {
     fixture f;
     begin(&f, "tpu-v5e", NULL, alone);
     open(&f);
@@ -493,7 +493,7 @@ static void what_is_watched_stops(void **state) {
     end(&f);
 }
 
-static void watches_are_numbered(void **state) {
+TEST(watches_are_numbered) {
     fixture f;
     ts_error err = {0};
     const int64_t none[] = {0, 0}, sizes[] = {0, 4};
@@ -533,7 +533,7 @@ static const struct {
      "error: 268435457 bytes from the first to the last, expected at most 268435456\n"},
 };
 
-static void ranges_are_checked(void **state) {
+TEST(ranges_are_checked) {
     fixture f;
     begin(&f, "tpu-v5e", NULL, alone);
     open(&f);
@@ -558,7 +558,7 @@ static void fetch(fixture *f, const int32_t *want) {
 }
 
 /* What has not arrived is not there; each tile is one more once it was stored. */
-static void values_are_those_of_now(void **state) {
+TEST(values_are_those_of_now) {
     fixture f;
     begin(&f, "tpu-v5e", NULL, alone);
     open(&f);
@@ -576,7 +576,7 @@ static void values_are_those_of_now(void **state) {
 }
 
 /* A tensor behind another; a program's last cycles are those of its last instruction. */
-static void boxes_lie_where_their_tensors_do(void **state) {
+TEST(boxes_lie_where_their_tensors_do) {
     static const int64_t begin_at[] = {8, 126}, sizes[] = {1, 2};
     const ts_session_box box = {2, begin_at, sizes};
     fixture f;
@@ -627,7 +627,7 @@ static int64_t at_breakpoint(const fixture *f) {
     return bits;
 }
 
-static void devices_stop_together(void **state) {
+TEST(devices_stop_together) {
     fixture f;
     begin(&f, "tpu-v5p", "4", ring);
     open(&f);
@@ -657,7 +657,7 @@ static void devices_stop_together(void **state) {
 }
 
 /* Of several that come to one in a cycle the first is looked at, if that which was is none of them. */
-static void the_first_that_stops_is_looked_at(void **state) {
+TEST(the_first_that_stops_is_looked_at) {
     fixture f;
     begin(&f, "tpu-v5p", "4", ring);
     open(&f);
@@ -669,7 +669,7 @@ static void the_first_that_stops_is_looked_at(void **state) {
     end(&f);
 }
 
-static void devices_step_together(void **state) {
+TEST(devices_step_together) {
     fixture f;
     events told[4] = {0};
     ts_chip_observer observers[4];
@@ -703,7 +703,7 @@ static void devices_step_together(void **state) {
     end(&f);
 }
 
-static void a_device_s_memory_is_watched(void **state) {
+TEST(a_device_s_memory_is_watched) {
     fixture f;
     ts_error err = {0};
     const int64_t none[] = {0, 0}, sizes[] = {1, 4};
@@ -721,31 +721,4 @@ static void a_device_s_memory_is_watched(void **state) {
     assert_int_equal(step(&f, INT64_MAX), TS_STOP_END);
     assert_null(ts_session_hit(f.session));
     end(&f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_step_is_a_bundle),
-        cmocka_unit_test(a_cycle_is_reached),
-        cmocka_unit_test(names_stand_for),
-        cmocka_unit_test(places_are_known),
-        cmocka_unit_test(conditions_hold),
-        cmocka_unit_test(semaphores_are_sides),
-        cmocka_unit_test(watches_have_ranges),
-        cmocka_unit_test(what_is_watched_stops),
-        cmocka_unit_test(watches_are_numbered),
-        cmocka_unit_test(ranges_are_checked),
-        cmocka_unit_test(values_are_those_of_now),
-        cmocka_unit_test(devices_stop_together),
-        cmocka_unit_test(the_first_that_stops_is_looked_at),
-        cmocka_unit_test(devices_step_together),
-        cmocka_unit_test(a_device_s_memory_is_watched),
-        cmocka_unit_test(uses_of_macros_are_places),
-        cmocka_unit_test(a_program_may_begin_with_a_macro),
-        cmocka_unit_test(one_word_may_be_left_out),
-        cmocka_unit_test(a_halted_core_stays),
-        cmocka_unit_test(boxes_lie_where_their_tensors_do),
-        cmocka_unit_test(words_that_a_mask_leaves_out_are_not_written),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,7 +86,7 @@ static void assert_dealt(const char *axes, const char *text) {
     ts_arena_free(f.arena);
 }
 
-static void every_device_has_its_part(void **state) {
+TEST(every_device_has_its_part) {
     assert_dealt("4", "s32[8,6] P('x')");
     assert_dealt("4", "s32[6,8] P(None, 'x')");
     assert_dealt("2x3", "s32[4,6,5] P('x', 'y')");
@@ -128,7 +128,7 @@ static void assert_padded(const char *axes, const char *text, const int32_t *exp
     ts_arena_free(f.arena);
 }
 
-static void parts_that_are_shorter_end_with_zeros(void **state) {
+TEST(parts_that_are_shorter_end_with_zeros) {
     assert_padded("4", "s32[10] P('x')", (const int32_t[]){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0});
     assert_padded("6", "s32[3] P('x')", (const int32_t[]){0, 1, 2, 0, 0, 0});
     assert_padded("2x2", "s32[3,5] P('x', 'y')", (const int32_t[]){0,  1,  2,  5, 6, 7, 3,  4,  0, 8, 9, 0,
@@ -140,7 +140,7 @@ static void parts_that_are_shorter_end_with_zeros(void **state) {
     assert_padded("2x2", "s32[7] P(('y', 'x'))", (const int32_t[]){0, 1, 4, 5, 2, 3, 6, 0});
 }
 
-static void elements_of_eight_bytes(void **state) {
+TEST(elements_of_eight_bytes) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_host_array array;
@@ -152,11 +152,4 @@ static void elements_of_eight_bytes(void **state) {
     assert_true(reader.read(&err, reader.self, 1, 2, 3, got));
     assert_memory_equal(got, ((const int64_t[]){11, 13, 15, 0}), sizeof got);
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_device_has_its_part),
-                                       cmocka_unit_test(elements_of_eight_bytes),
-                                       cmocka_unit_test(parts_that_are_shorter_end_with_zeros)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

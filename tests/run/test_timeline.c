@@ -69,7 +69,7 @@ static void expect(fixture *f, const char *text) {
     ts_arena_free(f->arena);
 }
 
-static void test_cut(void **state) {
+TEST(test_cut) {
     fixture *f = make(10, 20);
     add(f, 0, 0, 9, 0);
     add(f, 0, 9, 1, 0);
@@ -87,7 +87,7 @@ static void test_cut(void **state) {
 }
 
 /* The 8th event, and no window behind it: all that there is was drawn. */
-static void test_no_window_left(void **state) {
+TEST(test_no_window_left) {
     fixture *f = make(0, INT64_MAX);
     for (int i = 0; i < 8; i++) add(f, 0, i * 10, 2, 0);
     assert_int_equal(f->timeline.thinned, 1);
@@ -104,7 +104,7 @@ static void test_no_window_left(void **state) {
 
 /* Three intervals a window. The 8th event is in window 2: of those from 3 on every second is drawn. What was
  * not is an event too: the 16th is the second of window 6, the 24th the second of window 14. */
-static void test_windows(void **state) {
+TEST(test_windows) {
     enum { WINDOW = TS_TIMELINE_WINDOW };
     fixture *f = make(0, INT64_MAX);
     char found[17] = "";
@@ -123,7 +123,7 @@ static void test_windows(void **state) {
 }
 
 /* Each eight events halve the windows, as long as there are levels. */
-static void test_levels(void **state) {
+TEST(test_levels) {
     fixture *f = make(0, INT64_MAX);
     for (int i = 0; i < EVENTS * (ROWS_LEVELS + 2); i++) {
         const int levels = i / EVENTS < ROWS_LEVELS ? i / EVENTS : ROWS_LEVELS - 1;
@@ -136,7 +136,7 @@ static void test_levels(void **state) {
 }
 
 /* By sort, one after the other, not before the end of what was drawn. */
-static void test_rests(void **state) {
+TEST(test_rests) {
     fixture *f = make(0, 7024);
     for (int i = 0; i < EVENTS; i++) add(f, 0, i, 1, 0);
     assert_false(rows_draws(&f->rows, 1024));
@@ -158,7 +158,7 @@ static void burst(fixture *f, int bus, int64_t tick, bool is_write) {
 
 /* Bursts of 3 cycles. Those at ticks 3 and 6 touch; the one at 9 begins in cycle 13, and the last ended in
  * 12. */
-static void test_intervals(void **state) {
+TEST(test_intervals) {
     fixture *f = make(0, 600);
     burst(f, 0, 3, false);
     burst(f, 1, 4, true);
@@ -174,7 +174,7 @@ static void test_intervals(void **state) {
 }
 
 /* A run that ends with a bin has no rate behind it. */
-static void test_whole_bins(void **state) {
+TEST(test_whole_bins) {
     fixture *f = make(0, 512);
     burst(f, 0, 3, false);
     burst(f, 0, 200, false);
@@ -183,7 +183,7 @@ static void test_whole_bins(void **state) {
 }
 
 /* What is older than all bins counts towards the oldest; a long time without bursts is one 0. */
-static void test_rates(void **state) {
+TEST(test_rates) {
     const int64_t far = (int64_t)BUSES_BINS * BUSES_BIN, old = 2 * far + BUSES_BIN;
     char text[256];
     fixture *f = make(0, INT64_MAX);
@@ -201,7 +201,7 @@ static void test_rates(void **state) {
 }
 
 /* In windows that are not drawn: their mean, up to where the next is drawn. */
-static void test_mean_rates(void **state) {
+TEST(test_mean_rates) {
     static const int64_t ticks[] = {1417, 2083, 2084, 2383, 2751, 4151}; /* cycles 2125, .. 6226 */
     fixture *f = make(0, INT64_MAX);
     for (int i = 0; i < EVENTS; i++) add(f, 0, i, 1, 0);
@@ -217,7 +217,7 @@ static void test_mean_rates(void **state) {
 }
 
 /* What is left when the run ends in such windows. */
-static void test_last_rates(void **state) {
+TEST(test_last_rates) {
     fixture *f = make(0, 1280);
     for (int i = 0; i < EVENTS; i++) add(f, 0, i, 1, 0);
     f->timeline.events = 1000;
@@ -227,14 +227,4 @@ static void test_last_rates(void **state) {
     rows_end(&f->rows);
     expect(f, "0:0+1, 0:1+1, 0:2+1, 0:3+1, 0:4+1, 0:5+1, 0:6+1, 0:7+1, 4:1024+256 rate 64 0, "
               "2:1077+3 rest 1 of -1");
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cut),        cmocka_unit_test(test_no_window_left),
-        cmocka_unit_test(test_windows),    cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_rests),      cmocka_unit_test(test_whole_bins),
-        cmocka_unit_test(test_intervals),  cmocka_unit_test(test_rates),
-        cmocka_unit_test(test_mean_rates), cmocka_unit_test(test_last_rates)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,7 +62,7 @@ static const char *listed(const fixture *f) {
 #define MEMORY                                                                                               \
     "HBM: channel 0.0; channel 0.1; channel 1.0; channel 1.1; bandwidth (read GB/s) (written GB/s) rate;"
 
-static void a_device_alone(void **state) {
+TEST(a_device_alone) {
     fixture f;
     begin(&f, "tpu-v5e", NULL, NULL, ".sem a, b[2]\n nop\n");
     tracks_make(f.arena, &f.timeline, 0, &f.map);
@@ -86,7 +86,7 @@ static void a_device_alone(void **state) {
 }
 
 /* A unit's name is that of the core's. */
-static void cores_have_tracks_each(void **state) {
+TEST(cores_have_tracks_each) {
     fixture f;
     begin(&f, "tpu-v4", NULL, NULL, ".cores 2\n nop\n");
     tracks_make(f.arena, &f.timeline, 0, &f.map);
@@ -104,7 +104,7 @@ static void cores_have_tracks_each(void **state) {
     ts_arena_free(f.arena);
 }
 
-static void a_device_on_a_mesh(void **state) {
+TEST(a_device_on_a_mesh) {
     fixture f;
     begin(&f, "tpu-v5e", "2x2", NULL, "nop\n");
     tracks_make(f.arena, &f.timeline, 1, &f.map);
@@ -117,7 +117,7 @@ static void a_device_on_a_mesh(void **state) {
 }
 
 /* A chip of two devices has its links once. */
-static void devices_of_a_chip(void **state) {
+TEST(devices_of_a_chip) {
     static const char *const links[] = {"link 0+ (0) -> (1);", " ; ; arrivals;", "link 0- (1) -> (0);",
                                         " ; ; arrivals;"};
     for (int device = 0; device < 4; device++) {
@@ -127,11 +127,4 @@ static void devices_of_a_chip(void **state) {
         if (!strstr(listed(&f), links[device])) fail_msg("device %d: %s", device, listed(&f));
         ts_arena_free(f.arena);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_device_alone), cmocka_unit_test(cores_have_tracks_each),
-        cmocka_unit_test(a_device_on_a_mesh), cmocka_unit_test(devices_of_a_chip)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,7 +64,7 @@ static void assert_runs(const ts_plan *plan, ts_side side, const runs *want, siz
     }
 }
 
-static void plans_have_runs(void **state) {
+TEST(plans_have_runs) {
     for (size_t i = 0; i < sizeof boxes / sizeof boxes[0]; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -79,7 +79,7 @@ static void plans_have_runs(void **state) {
 }
 
 /* Bytes of 100 .. 299, of which 100, 163 .. 170 and 299 are watched: any range meets them or does not. */
-static void a_range_meets_what_is_watched(void **state) {
+TEST(a_range_meets_what_is_watched) {
     ts_arena *arena = ts_arena_new();
     ts_space *space = ts_space_new(arena, "vmem", 400), *other = ts_space_new(arena, "smem", 400);
     bool watched[400] = {[100] = true, [299] = true};
@@ -102,10 +102,4 @@ static void a_range_meets_what_is_watched(void **state) {
     assert_false(watch_meets(&w, space, 0, 400));
     watch_free(&w);
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(plans_have_runs),
-                                       cmocka_unit_test(a_range_meets_what_is_watched)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@ static ts_bench bench_of(const char *src, const char *dst, int threads) {
 }
 
 /* Bytes of the elements that arrive, read and written; at least three rounds, of three ways. */
-static void moves_are_described_and_timed(void **state) {
+TEST(moves_are_described_and_timed) {
     static const struct {
         const char *src, *dst;
         int64_t elements, bytes;
@@ -55,7 +55,7 @@ static void moves_are_described_and_timed(void **state) {
     }
 }
 
-static void what_is_refused(void **state) {
+TEST(what_is_refused) {
     static const struct {
         const char *src, *dst, *error;
     } rows[] = {
@@ -90,7 +90,7 @@ static void what_is_refused(void **state) {
 }
 
 /* 4 x 8 words: 8 of F take 32 bits each, and each of P as much as all of them. */
-static void axes_lie_one_behind_the_other(void **state) {
+TEST(axes_lie_one_behind_the_other) {
     static const struct {
         const char *text;
         int axes;
@@ -116,16 +116,11 @@ static void axes_lie_one_behind_the_other(void **state) {
 }
 
 /* Small moves take a microsecond, or with streaming stores ten, whatever they move. */
-static void samples_are_short(void **state) {
+TEST(samples_are_short) {
     static const int64_t rows[][2] = {{0, 2048},    {15, 2048},          {8191, 2048},  {8200, 2046},
                                       {180000, 94}, {(16 << 20) - 1, 2}, {16 << 20, 1}, {1 << 30, 1}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         assert_int_equal(ts_bench_times(rows[i][0]), rows[i][1]);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(moves_are_described_and_timed), cmocka_unit_test(axes_lie_one_behind_the_other),
-        cmocka_unit_test(samples_are_short), cmocka_unit_test(what_is_refused)};
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

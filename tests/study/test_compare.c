@@ -47,7 +47,7 @@ static void expect(const char *command, const char *before, const char *after, c
     ts_arena_free(arena);
 }
 
-static void values(void **state) {
+TEST(values) {
     expect("x", "\"a\":1,\"b\":\"s\",\"c\":true,\"d\":null,\"e\":[],\"f\":{}",
            "\"a\":1,\"b\":\"s\",\"c\":true,\"d\":null,\"e\":[],\"f\":{}", "5 equal\n");
     expect("x", "\"a\":1,\"b\":\"s\",\"c\":true,\"d\":null,\"e\":[1],\"g\":0.1",
@@ -58,7 +58,7 @@ static void values(void **state) {
            "got k.a/1 #1 -\ngot k.b.c/1 #2 #3\ngot k.z/1 - [..]\n1 equal\n");
 }
 
-static void lists(void **state) {
+TEST(lists) {
     expect("x", "\"k\":[1,2,3]", "\"k\":[1,4]", "got k[1]/1 #2 #4\ngot k[2]/1 #3 -\n2 equal\n");
     expect("x", "\"k\":[1]", "\"k\":[1,4]", "got k[1]/1 - #4\n2 equal\n");
     expect("x", "\"list\":[{\"n\":\"p\",\"v\":1},{\"n\":\"q\",\"v\":2},{\"n\":\"q\",\"v\":3}]",
@@ -97,7 +97,7 @@ static void lists(void **state) {
            "got k[123456789012345678901234567890.. #2].v/1 #1 #3\n3 equal\n");
 }
 
-static void settings_and_figures(void **state) {
+TEST(settings_and_figures) {
     expect("run", "\"machine\":\"m\",\"params\":{\"A\":1},\"microseconds\":4,\"mach\":1",
            "\"machine\":\"n\",\"params\":{\"A\":2},\"microseconds\":5,\"mach\":2",
            "figure microseconds 4 5\nset machine/7 m n\nset params.A/6 #1 #2\ngot microseconds/12 #4 #5\n"
@@ -136,7 +136,7 @@ static void refuse(const char *before, const char *after, const char *place, int
     ts_arena_free(arena);
 }
 
-static void refused(void **state) {
+TEST(refused) {
     static const char good[] = "{\"schema\":\"tilesim.run\"}";
     static const char no_report[] =
         "expected a report of tilesim: a JSON object with \"schema\": \"tilesim.run\" or another";
@@ -171,7 +171,7 @@ void ts_out_of_memory(size_t bytes) {
 }
 
 /* Never taken for what is wrong with the text. */
-static void memory_runs_out(void **state) {
+TEST(memory_runs_out) {
     cJSON_Hooks hooks = {.malloc_fn = take, .free_fn = drop};
     const ts_source a = source_of("a", "{\"schema\":\"tilesim.run\",\"cycles\":7}"), b = a;
     volatile int calls = 0;
@@ -191,12 +191,4 @@ static void memory_runs_out(void **state) {
     }
     assert_true(calls > 4);
     cJSON_InitHooks(NULL);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values),  cmocka_unit_test(lists),           cmocka_unit_test(settings_and_figures),
-        cmocka_unit_test(refused), cmocka_unit_test(memory_runs_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,7 +103,7 @@ static ts_chip_counters run_of(const ts_machine *machine, const char *program, c
 }
 
 /* Scalar results that take a thousand cycles: the first of all stalls. */
-static void the_longest_stall_is_named(void **state) {
+TEST(the_longest_stall_is_named) {
     const ts_machine *machine = machine_with("core.timing.scalar.latency=1000", NULL);
     ts_dma_cost cost =
         price(machine, "f32[128,128]{1,0:T(8,128)S(1)}", "f32[128,128]{0,1:T(8,128)S(1)}", true);
@@ -111,7 +111,7 @@ static void the_longest_stall_is_named(void **state) {
 }
 
 /* The program holds three blocks of each in VMEM, of 1 MiB; also where only part of it would be run. */
-static void what_does_not_fit_is_refused(void **state) {
+TEST(what_does_not_fit_is_refused) {
     const ts_machine *machine = machine_with("memories.vmem.capacity=1 MiB", NULL);
     ts_transfer_request request =
         parse_transfer(arena, machine, "f32[8192,8192]{1,0:T(8,128)}", "f32[8192,8192]{0,1:T(8,128)}");
@@ -137,7 +137,7 @@ static int64_t mean_wait(const ts_chip_counters *chip) {
 }
 
 /* With one transfer at a time the second of a block stands in a queue, and that is no work of the core either. */
-static void waiting_for_the_engine_is_not_work(void **state) {
+TEST(waiting_for_the_engine_is_not_work) {
     const ts_machine *machine = machine_with("dma.queues=1", "dma.descriptors=1");
     ts_dma_cost cost = price(machine, "f32[300,1030]{1,0:T(8,128)}", "f32[300,1030]{0,1:T(8,128)}", true);
     ts_chip_counters chip =
@@ -146,7 +146,7 @@ static void waiting_for_the_engine_is_not_work(void **state) {
     assert_int_equal(cost.engine_cycles, chip.cycles - mean_wait(&chip));
 }
 
-static void the_price_is_that_of_the_program(void **state) {
+TEST(the_price_is_that_of_the_program) {
     for (size_t i = 0; i < sizeof small / sizeof small[0]; i += (size_t)stride(1, 3)) {
         const ts_machine *machine = machine_without(small[i].machine, small[i].without);
         ts_transfer_request request = parse_transfer(arena, machine, small[i].src, small[i].dst);
@@ -225,7 +225,7 @@ static void within_limits(const ts_machine *machine, const char *src, const char
     }
 }
 
-static void what_is_run_in_part_is_near_the_whole(void **state) {
+TEST(what_is_run_in_part_is_near_the_whole) {
     /* Under ASan the smallest: the first runs below, as three parts. */
     for (size_t i = (size_t)cases(0, 2); i < sizeof large / sizeof large[0]; i += (size_t)stride(1, 4)) {
         const ts_machine *machine = machine_without(large[i].machine, large[i].without);
@@ -268,7 +268,7 @@ static const struct {
      126},
 };
 
-static void the_rest_keeps_the_pace(void **state) {
+TEST(the_rest_keeps_the_pace) {
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i += (size_t)stride(1, 5)) {
         const ts_machine *machine = machine_without(blocks[i].machine, 0);
         ts_transfer_request request = parse_transfer(arena, machine, blocks[i].src, blocks[i].dst);
@@ -292,7 +292,7 @@ static void the_rest_keeps_the_pace(void **state) {
 
 /* The last blocks, a strip, are less high: two parts of them are run as well, and tell what each takes. Of 102 blocks in three
  * strips 66 of the 68 high ones are run, of 100 in two strips all 50. */
-static void low_last_strips_take_their_own_time(void **state) {
+TEST(low_last_strips_take_their_own_time) {
     static const struct {
         const char *src, *dst;
         int64_t run, high, low, parts[2];
@@ -327,7 +327,7 @@ static void low_last_strips_take_their_own_time(void **state) {
 }
 
 /* 4096 and 8192 of its rows are run, of 512 words; 3 * 4096 are not yet all. */
-static void rows_are_extended_from_two_runs(void **state) {
+TEST(rows_are_extended_from_two_runs) {
     const ts_machine *machine = machine_without("tpu-v5e", RETILE);
     int64_t cycles[2];
     ts_transfer_request request =
@@ -346,7 +346,7 @@ static void rows_are_extended_from_two_runs(void **state) {
 }
 
 /* Rows of 5120 words are run whole up to three times 512. */
-static void few_rows_are_run_whole(void **state) {
+TEST(few_rows_are_run_whole) {
     const ts_machine *machine = machine_without("tpu-v5e", RETILE);
     ts_transfer_request request =
         parse_transfer(arena, machine, "f32[1536,5120]{1,0}", "f32[1536,5120]{1,0:T(8,128)}");
@@ -357,7 +357,7 @@ static void few_rows_are_run_whole(void **state) {
 }
 
 /* Tiles whose lanes or sublanes hold one element of a short dim: 128 and 8 times the bytes. */
-static void tiles_that_hold_little_move_whole(void **state) {
+TEST(tiles_that_hold_little_move_whole) {
     static const struct {
         const char *src, *dst;
         int64_t useful, moved; /* bytes */
@@ -380,7 +380,7 @@ static void tiles_that_hold_little_move_whole(void **state) {
 }
 
 /* Of 512 columns that are read as f32 and written as bf16, 12 are padding; beside HBM they are not counted again. */
-static void padding_counts_in_hbm(void **state) {
+TEST(padding_counts_in_hbm) {
     ts_dma_cost cost = price(machine_without("tpu-v5e", CONVERT), "f32[512,500]{1,0:T(8,128)}",
                              "bf16[512,500]{1,0:T(8,128)(2,1)}", true);
     assert_int_equal(cost.transfer.padding_bytes, 512 * 12 * (4 + 2));
@@ -389,7 +389,7 @@ static void padding_counts_in_hbm(void **state) {
 }
 
 /* What its core works or waits for itself, and what it waits for the HBM. */
-static void its_parts_are_what_they_are_called(void **state) {
+TEST(its_parts_are_what_they_are_called) {
     static const struct {
         const char *machine, *src, *dst;
         int least, most; /* percent of the cycles that are the core's */
@@ -418,7 +418,7 @@ static void its_parts_are_what_they_are_called(void **state) {
 
 /* ---- Who else does it ---- */
 
-static void the_engine_takes_what_it_does_faster(void **state) {
+TEST(the_engine_takes_what_it_does_faster) {
     ts_transfer_request request = parse_transfer(arena, machine_without("tpu-v5e", 0),
                                                  "s8[64,56,56,4]{2,3,1,0}", "s8[64,56,56,4] NCHW4c");
     ts_transfer_study study;
@@ -445,7 +445,7 @@ static const struct {
     {RETILE, "bf16[64,512]{1,0}", "bf16[64,512]{1,0:T(8,128)}", "retile (dma.rate.retile"},
 };
 
-static void what_nobody_does_is_refused(void **state) {
+TEST(what_nobody_does_is_refused) {
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         const ts_machine *machine = machine_without("tpu-v5e", refused[i].without | GATHER);
         ts_transfer_request request = parse_transfer(arena, machine, refused[i].src, refused[i].dst);
@@ -467,7 +467,7 @@ static void what_nobody_does_is_refused(void **state) {
     }
 }
 
-static void every_kind_has_a_field(void **state) {
+TEST(every_kind_has_a_field) {
     for (int kind = 0; kind < TS_DMA_KIND_COUNT; kind++) {
         ts_text text = ts_text_begin(arena);
         ts_text_add(&text, "dma.rate.%s", ts_dma_kind_text((ts_dma_kind)kind));
@@ -475,23 +475,4 @@ static void every_kind_has_a_field(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_price_is_that_of_the_program),
-        cmocka_unit_test(waiting_for_the_engine_is_not_work),
-        cmocka_unit_test(the_longest_stall_is_named),
-        cmocka_unit_test(what_does_not_fit_is_refused),
-        cmocka_unit_test(what_is_run_in_part_is_near_the_whole),
-        cmocka_unit_test(the_rest_keeps_the_pace),
-        cmocka_unit_test(low_last_strips_take_their_own_time),
-        cmocka_unit_test(rows_are_extended_from_two_runs),
-        cmocka_unit_test(few_rows_are_run_whole),
-        cmocka_unit_test(tiles_that_hold_little_move_whole),
-        cmocka_unit_test(padding_counts_in_hbm),
-        cmocka_unit_test(its_parts_are_what_they_are_called),
-        cmocka_unit_test(the_engine_takes_what_it_does_faster),
-        cmocka_unit_test(what_nobody_does_is_refused),
-        cmocka_unit_test(every_kind_has_a_field),
-    };
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

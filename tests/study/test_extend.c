@@ -3,7 +3,7 @@
 
 #include "tests/support/test.h"
 
-static void a_line_through_both(void **state) {
+TEST(a_line_through_both) {
     ts_extension known = {{8, 16}, {1000, 1800}};
     assert_int_equal(ts_extend(&known, 8), 1000);
     assert_int_equal(ts_extend(&known, 16), 1800);
@@ -13,7 +13,7 @@ static void a_line_through_both(void **state) {
     assert_int_equal(ts_extend(&known, 4096), 409800);
 }
 
-static void sizes_and_costs_of_any_origin(void **state) {
+TEST(sizes_and_costs_of_any_origin) {
     ts_extension falls = {{10, 13}, {7, 1}};
     assert_int_equal(ts_extend(&falls, 16), -5);
     assert_int_equal(ts_extend(&falls, 11), 5);
@@ -21,17 +21,8 @@ static void sizes_and_costs_of_any_origin(void **state) {
     assert_int_equal(ts_extend(&thirds, 2), 6);
 }
 
-static void products_beyond_64_bits(void **state) {
+TEST(products_beyond_64_bits) {
     const int64_t large = INT64_C(1) << 50;
     ts_extension known = {{large, 2 * large}, {large, 3 * large}};
     assert_int_equal(ts_extend(&known, 4 * large), 7 * large);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_line_through_both),
-        cmocka_unit_test(sizes_and_costs_of_any_origin),
-        cmocka_unit_test(products_beyond_64_bits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static void expect_points(const ts_define *defines, int count, const char *expec
     ts_arena_free(arena);
 }
 
-static void points(void **state) {
+TEST(points) {
     const ts_define none[] = {{"A", "1"}, {"B", "max(1,[2,{3,4}]),5"}, {"C", "7,8,9"}};
     expect_points(none, 0, "| ");
     expect_points(none, 1, "A=1 | ");
@@ -50,7 +50,7 @@ static void refuse(const ts_define *defines, int count, const char *message) {
     ts_arena_free(arena);
 }
 
-static void refused(void **state) {
+TEST(refused) {
     enum { MANY = 1000, FEW = TS_GRID_POINTS / MANY, BYTES = 5 };
     char many[BYTES * MANY + 1], few[BYTES * (FEW + 1) + 1];
     for (int i = 0; i < MANY; i++) {
@@ -73,12 +73,4 @@ static void refused(void **state) {
     assert_true(ts_grid_parse(NULL, arena, "-D", defines + 4, 2, &grid));
     assert_int_equal(grid.point_count, TS_GRID_POINTS);
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(points),
-        cmocka_unit_test(refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

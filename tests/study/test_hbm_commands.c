@@ -26,7 +26,7 @@ static const char *trace(ts_arena *arena, const ts_hbm_config *config, int count
 
 #define HEAD "cycle,command,channel,pseudo_channel,sid,bank_group,bank,row,column\n"
 
-static void test_lines(void **state) {
+TEST(test_lines) {
     ts_arena *arena = ts_arena_new();
     ts_hbm_config config = hbm2;
     config.address_map = "off co bg ba ro pc ch";
@@ -48,7 +48,7 @@ static void test_lines(void **state) {
 }
 
 /* More than are kept at first, of all channels, in order. */
-static void test_many(void **state) {
+TEST(test_many) {
     ts_arena *arena = ts_arena_new();
     const char *line = strchr(trace(arena, &hbm2, 5000, 64 * 37, 0), '\n') + 1;
     int reads = 0;
@@ -63,9 +63,4 @@ static void test_many(void **state) {
     }
     assert_int_equal(reads, 5000);
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lines), cmocka_unit_test(test_many)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,7 +59,7 @@ static int64_t read_all(fixture *f, const char *what, int most, uint64_t *hash) 
 }
 
 /* Hashes of streams that a generator in another language made from the formulas of the patterns. */
-static void patterns_are_those_of_the_reference(void **state) {
+TEST_WITH(patterns_are_those_of_the_reference, set_up, tear_down) {
     static const struct {
         const char *name;
         int64_t count;
@@ -92,7 +92,7 @@ static void patterns_are_those_of_the_reference(void **state) {
     }
 }
 
-static void traces_of_both_simulators(void **state) {
+TEST_WITH(traces_of_both_simulators, set_up, tear_down) {
     static const struct {
         const char *text;
         int count;
@@ -125,7 +125,7 @@ static void traces_of_both_simulators(void **state) {
 }
 
 /* Lines that lie across the pieces in which a file is read. */
-static void long_traces_are_read_in_pieces(void **state) {
+TEST_WITH(long_traces_are_read_in_pieces, set_up, tear_down) {
     enum { LINES = 100000 };
     fixture *f = *state;
     ts_text text;
@@ -142,7 +142,7 @@ static void long_traces_are_read_in_pieces(void **state) {
 
 #define OPERATION "LD, ST, R, W, READ or WRITE"
 
-static void bad_traces(void **state) {
+TEST_WITH(bad_traces, set_up, tear_down) {
     static const struct {
         const char *text, *error; /* behind the path */
     } rows[] = {
@@ -188,7 +188,7 @@ static void bad_traces(void **state) {
     }
 }
 
-static void a_line_without_end(void **state) {
+TEST_WITH(a_line_without_end, set_up, tear_down) {
     enum { BYTES = 300000 };
     fixture *f = *state;
     char *text = TS_NEW_ARRAY(f->arena, char, BYTES);
@@ -205,7 +205,7 @@ static void a_line_without_end(void **state) {
     ts_hbm_requests_close(requests);
 }
 
-static void unknown_requests(void **state) {
+TEST_WITH(unknown_requests, set_up, tear_down) {
     fixture *f = *state;
     ts_error err = {0};
     assert_null(ts_hbm_requests_open(&err, f->arena, "a_seq_rb", &hbm2));
@@ -226,18 +226,4 @@ static void unknown_requests(void **state) {
     assert_error(&err, TS_ERROR_INPUT,
                  "error: pattern k_bankconf has addresses beyond 0x200000000000, where the machine's HBM "
                  "ends\n");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(patterns_are_those_of_the_reference),
-        TEST(traces_of_both_simulators),
-        TEST(long_traces_are_read_in_pieces),
-        TEST(bad_traces),
-        TEST(a_line_without_end),
-        TEST(unknown_requests),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

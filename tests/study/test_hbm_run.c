@@ -37,7 +37,7 @@ static int64_t peak_of(const ts_hbm_config *c, int64_t bytes) {
     return (bytes * c->timing.n_bl * c->ticks_per_ck + slots - 1) / slots;
 }
 
-static void all_requests_are_run_and_none_beats_the_peak(void **state) {
+TEST(all_requests_are_run_and_none_beats_the_peak) {
     const ts_hbm_config config = config_of("tpu-v5e");
     for (const ts_hbm_pattern *p = ts_hbm_patterns; p->name; p++) {
         ts_hbm_run r = run(&config, p->name, 64 << 10, false);
@@ -51,7 +51,7 @@ static void all_requests_are_run_and_none_beats_the_peak(void **state) {
 }
 
 /* A stream over all channels is near the peak, one request at a time is far from it. */
-static void what_runs_ahead_fills_the_channels(void **state) {
+TEST(what_runs_ahead_fills_the_channels) {
     const ts_hbm_config config = config_of("tpu-v5e");
     const char *what = ts_hbm_patterns[0].name;
     ts_hbm_run far = run(&config, what, 256 << 10, false), one = run(&config, what, 64, false);
@@ -61,7 +61,7 @@ static void what_runs_ahead_fills_the_channels(void **state) {
     assert_in_range(far.cycles, peak, peak * 11 / 10);
 }
 
-static void representatives_stand_for_all(void **state) {
+TEST(representatives_stand_for_all) {
     const ts_hbm_config config = config_of("tpu-v5e");
     for (int i = 0; ts_hbm_patterns[i].name && i < 3; i++) {
         ts_hbm_run some = run(&config, ts_hbm_patterns[i].name, 64 << 10, false),
@@ -79,7 +79,7 @@ static ts_hbm_requests *trace_of(const ts_hbm_config *config, const char *text, 
 }
 
 /* A line that is none ends the run. */
-static void traces_are_run_to_their_end(void **state) {
+TEST(traces_are_run_to_their_end) {
     static const struct {
         const char *text;
         int requests; /* -1: refused */
@@ -99,12 +99,4 @@ static void traces_are_run_to_their_end(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_requests_are_run_and_none_beats_the_peak),
-        cmocka_unit_test(what_runs_ahead_fills_the_channels),
-        cmocka_unit_test(representatives_stand_for_all),
-        cmocka_unit_test(traces_are_run_to_their_end),
-    };
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

@@ -16,7 +16,7 @@ static const struct {
     {"tpu-v7x", "bf16[2000,3000]{1,0}", "bf16[2000,3000]{0,1:T(8,128)(2,1)}"},
 };
 
-static void the_cheapest_is_that_of_all(void **state) {
+TEST(the_cheapest_is_that_of_all) {
     for (int i = 0, most = cases((int)(sizeof pairs / sizeof pairs[0]), 3); i < most; i++) {
         ts_arena *arena = ts_arena_new();
         const ts_machine *machine = ts_machine_load(NULL, arena, pairs[i].machine);
@@ -48,7 +48,7 @@ static void the_cheapest_is_that_of_all(void **state) {
 }
 
 /* Priced with a limit, from nothing known: within it the price is what it is without. */
-static void a_limit_changes_no_price(void **state) {
+TEST(a_limit_changes_no_price) {
     static const struct {
         const char *src, *dst;
     } moved[] = {{"f32[512,640]{1,0}", "f32[512,640]{1,0:T(8,128)}"}, /* by the engine */
@@ -112,7 +112,7 @@ static const struct {
      "f32[16,256]{1,0:T(1,128)S(1)}"},
 };
 
-static void the_list_is_what_tpus_use(void **state) {
+TEST(the_list_is_what_tpus_use) {
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         ts_arena *arena = ts_arena_new();
         ts_text text = ts_text_begin(arena);
@@ -158,7 +158,7 @@ static const struct {
      false}, /* too large */
 };
 
-static void others_are_like_the_other_end(void **state) {
+TEST(others_are_like_the_other_end) {
     for (size_t i = 0; i < sizeof others_of / sizeof others_of[0]; i++) {
         ts_arena *arena = ts_arena_new();
         const ts_machine *machine = ts_machine_load(NULL, arena, "tpu-v5e");
@@ -185,7 +185,7 @@ static void others_are_like_the_other_end(void **state) {
 }
 
 /* Prices are the same whatever threads ask for them, also of pairs that nobody can do. */
-static void threads_change_no_price(void **state) {
+TEST(threads_change_no_price) {
     static const char *const models[] = {"bf16[300,700]{1,0}", "f64[30,70]{1,0}"}, *const sets[] = {
                                                                                        "dma.rate.gather=0"};
     ts_arena *arena = ts_arena_new();
@@ -212,7 +212,7 @@ static void threads_change_no_price(void **state) {
 }
 
 /* The error is that of the first pair, the straight copy. */
-static void what_does_not_fit_has_no_matrix(void **state) {
+TEST(what_does_not_fit_has_no_matrix) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     const ts_transfer_matrix_request request = {.machine = ts_machine_load(NULL, arena, "tpu-v5e"),
@@ -224,7 +224,7 @@ static void what_does_not_fit_has_no_matrix(void **state) {
 }
 
 /* A layout to itself is a straight copy; and each price is that of the transfer. */
-static void a_matrix_has_the_price_of_each_pair(void **state) {
+TEST(a_matrix_has_the_price_of_each_pair) {
     ts_arena *arena = ts_arena_new();
     const ts_machine *machine = ts_machine_load(NULL, arena, "tpu-v5e");
     const ts_transfer_matrix *m = ts_transfer_price_matrix(
@@ -245,17 +245,4 @@ static void a_matrix_has_the_price_of_each_pair(void **state) {
             assert_int_equal(m->costs[from][to].transfer.kind, study.cost.transfer.kind);
         }
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_cheapest_is_that_of_all),
-        cmocka_unit_test(a_limit_changes_no_price),
-        cmocka_unit_test(the_list_is_what_tpus_use),
-        cmocka_unit_test(others_are_like_the_other_end),
-        cmocka_unit_test(threads_change_no_price),
-        cmocka_unit_test(what_does_not_fit_has_no_matrix),
-        cmocka_unit_test(a_matrix_has_the_price_of_each_pair),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

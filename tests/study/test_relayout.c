@@ -52,7 +52,7 @@ static const struct {
     {"tpu-v6e", BF16("16,{0,0},(8,128)"), BF16("16,{0,0},(16,128)"), "unpack, pack"},
 };
 
-static void the_price_is_what_the_ops_add(void **state) {
+TEST(the_price_is_what_the_ops_add) {
     for (size_t i = 0; i < sizeof priced / sizeof priced[0]; i++) {
         ts_relayout_price out;
         ts_error err = {0};
@@ -69,7 +69,7 @@ static void the_price_is_what_the_ops_add(void **state) {
     }
 }
 
-static void what_is_not_modelled_has_ops_and_no_price(void **state) {
+TEST(what_is_not_modelled_has_ops_and_no_price) {
     static const struct {
         const char *from, *to, *why;
     } rows[] = {
@@ -88,7 +88,7 @@ static void what_is_not_modelled_has_ops_and_no_price(void **state) {
 }
 
 /* The kernel around the ops is what does not fit: 16 vregs each way, into what has room for 8. */
-static void what_does_not_fit_has_no_price(void **state) {
+TEST(what_does_not_fit_has_no_price) {
     static const char *const sets[] = {"memories.vmem.capacity=32 KiB"};
     ts_error err = {0};
     const ts_relayout_price_request request = {
@@ -103,7 +103,7 @@ static void what_does_not_fit_has_no_price(void **state) {
     assert_true(out.unpriced == NULL && out.cycles == 0);
 }
 
-static void what_is_no_relayout_is_refused(void **state) {
+TEST(what_is_no_relayout_is_refused) {
     static const struct {
         const char *from, *to, *message;
     } rows[] = {
@@ -129,12 +129,4 @@ static void what_is_no_relayout_is_refused(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_price_is_what_the_ops_add),
-        cmocka_unit_test(what_is_not_modelled_has_ops_and_no_price),
-        cmocka_unit_test(what_does_not_fit_has_no_price),
-        cmocka_unit_test(what_is_no_relayout_is_refused),
-    };
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

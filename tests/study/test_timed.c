@@ -25,7 +25,7 @@ static ts_timed_program program_in(ts_arena *arena) {
     return p;
 }
 
-static void over_a_limit_is_over_lower_ones(void **state) {
+TEST(over_a_limit_is_over_lower_ones) {
     ts_arena *arena = ts_arena_new();
     ts_timed_program p = program_in(arena);
     const ts_timed_run *over = run_with(&p, 100);
@@ -39,7 +39,7 @@ static void over_a_limit_is_over_lower_ones(void **state) {
     ts_arena_free(arena);
 }
 
-static void a_whole_run_answers_any_limit(void **state) {
+TEST(a_whole_run_answers_any_limit) {
     ts_arena *arena = ts_arena_new();
     ts_timed_program p = program_in(arena);
     assert_true(run_with(&p, 100)->is_over);
@@ -53,7 +53,7 @@ static void a_whole_run_answers_any_limit(void **state) {
     ts_arena_free(arena);
 }
 
-static void few_channels_take_about_as_long(void **state) {
+TEST(few_channels_take_about_as_long) {
     ts_arena *arena = ts_arena_new();
     ts_timed_program p = program_in(arena);
     ts_timed_define(&p, "COLS", 8192);
@@ -110,7 +110,7 @@ static double slope_of(const double *y, int first, int end) {
     return (n * sxy - sx * sy) / (n * sxx - sx * sx);
 }
 
-static void the_pace_is_that_of_the_middle(void **state) {
+TEST(the_pace_is_that_of_the_middle) {
     ts_arena *arena = ts_arena_new();
     ts_timed_program p = program_in(arena);
     static const int cols[] = {128, 1025, 3000, 20000, 30000, 45000, 60000};
@@ -132,7 +132,7 @@ static void the_pace_is_that_of_the_middle(void **state) {
     ts_arena_free(arena);
 }
 
-static void nothing_is_moved_at_no_pace(void **state) {
+TEST(nothing_is_moved_at_no_pace) {
     ts_arena *arena = ts_arena_new();
     ts_timed_program p = program_in(arena);
     ts_timed_define(&p, "END", 0);
@@ -142,7 +142,7 @@ static void nothing_is_moved_at_no_pace(void **state) {
 }
 
 /* Also before its limit: it does not go on for longer. */
-static void what_fails_is_an_error(void **state) {
+TEST(what_fails_is_an_error) {
     ts_arena *arena = ts_arena_new();
     ts_timed_program p = program_in(arena);
     char path[TEMPORARY_PATH];
@@ -159,13 +159,4 @@ static void what_fails_is_an_error(void **state) {
     }
     remove(path);
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(over_a_limit_is_over_lower_ones), cmocka_unit_test(a_whole_run_answers_any_limit),
-        cmocka_unit_test(few_channels_take_about_as_long), cmocka_unit_test(the_pace_is_that_of_the_middle),
-        cmocka_unit_test(nothing_is_moved_at_no_pace),     cmocka_unit_test(what_fails_is_an_error),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static ts_transfer_request request_of(const ts_machine *machine, const char *src
 
 /* ---- Errors ---- */
 
-static void errors_point_at_the_end(void **state) {
+TEST(errors_point_at_the_end) {
     static const struct {
         const char *src, *dst, *error;
     } rows[] = {
@@ -59,7 +59,7 @@ static void errors_point_at_the_end(void **state) {
 /* ---- Places ---- */
 
 /* Behind the source, at a multiple of what the memory aligns to: 4 KiB in HBM, 512 bytes in VMEM. */
-static void the_destination_is_behind_the_source(void **state) {
+TEST(the_destination_is_behind_the_source) {
     static const struct {
         const char *src, *dst;
         int64_t src_at, dst_at, found_src, found_dst;
@@ -89,7 +89,7 @@ static void the_destination_is_behind_the_source(void **state) {
 }
 
 /* In SBUF as far behind as each partition is filled, in steps of 64 bytes; what does not begin in one, behind all. */
-static void partitions_are_filled_side_by_side(void **state) {
+TEST(partitions_are_filled_side_by_side) {
     static const struct {
         const char *text;
         int64_t at, dst_at;
@@ -117,7 +117,7 @@ static void partitions_are_filled_side_by_side(void **state) {
                         "the tensor takes 25165824 bytes at byte 196608 of sbuf, which has 25165824 bytes");
 }
 
-static void what_does_not_fit_is_refused(void **state) {
+TEST(what_does_not_fit_is_refused) {
     static const struct {
         int64_t src_at, dst_at;
         const char *name, *message; /* whose text it points into */
@@ -150,7 +150,7 @@ static void what_does_not_fit_is_refused(void **state) {
 /* ---- Energy ---- */
 
 /* Of the HBM as it was used; of the engine by bytes moved, of VMEM by those at its end. */
-static void energy_is_of_what_was_moved(void **state) {
+TEST(energy_is_of_what_was_moved) {
     static const struct {
         const char *src, *dst;
         int64_t moved, vmem;
@@ -181,7 +181,7 @@ static void energy_is_of_what_was_moved(void **state) {
 /* ---- Several at once ---- */
 
 /* Each begins behind all those before in its memory, where it is not placed. */
-static void a_mix_is_placed_one_behind_the_other(void **state) {
+TEST(a_mix_is_placed_one_behind_the_other) {
     static const struct {
         const char *src, *dst;
         int64_t at, found_src, found_dst; /* at: of the destination */
@@ -221,7 +221,7 @@ static void a_mix_is_placed_one_behind_the_other(void **state) {
     assert_int_equal(mix.mix.moved_bytes, 10 * BYTES);
 }
 
-static void only_what_the_engine_does_is_mixed(void **state) {
+TEST(only_what_the_engine_does_is_mixed) {
     static const struct {
         const char *src, *dst;
         ts_error_kind kind;
@@ -257,13 +257,4 @@ static int set_up(void **state) {
     return v5e ? 0 : -1;
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(errors_point_at_the_end),
-                                       cmocka_unit_test(the_destination_is_behind_the_source),
-                                       cmocka_unit_test(partitions_are_filled_side_by_side),
-                                       cmocka_unit_test(what_does_not_fit_is_refused),
-                                       cmocka_unit_test(energy_is_of_what_was_moved),
-                                       cmocka_unit_test(a_mix_is_placed_one_behind_the_other),
-                                       cmocka_unit_test(only_what_the_engine_does_is_mixed)};
-    return cmocka_run_group_tests(tests, set_up, end_group);
-}
+int main(void) { return run_all_tests(set_up, end_group); }

@@ -22,7 +22,7 @@ static const struct {
     {"f32[0,3]{1,0}[:]", "f32[0,3]{1,0}[:,:]", {0, 0}, {0, 3}},
 };
 
-static void ends_are_read(void **state) {
+TEST(ends_are_read) {
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         const ts_source source = {"source", ends[i].text, strlen(ends[i].text)};
         ts_error err = {0};
@@ -70,7 +70,7 @@ static const struct {
     {S "[1:2", "found the end, expected ',' or ']'", 19},
 };
 
-static void wrong_slices_are_refused(void **state) {
+TEST(wrong_slices_are_refused) {
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         const ts_source source = {"source", wrong[i].text, strlen(wrong[i].text)};
         ts_error err = {0};
@@ -81,7 +81,7 @@ static void wrong_slices_are_refused(void **state) {
     }
 }
 
-static void pairs_are_read(void **state) {
+TEST(pairs_are_read) {
     ts_error err = {0};
     ts_transfer_end pair[2];
     assert_true(ts_transfer_pair_parse(&err, arena, "copy 3", "f32[8] ->  bf16[8]{0}[2:4]", pair));
@@ -105,7 +105,7 @@ static void pairs_are_read(void **state) {
 }
 
 /* An error without a location gets that of the end's text, once. */
-static void errors_are_placed(void **state) {
+TEST(errors_are_placed) {
     const ts_source source = {"source", S, strlen(S)};
     ts_error err = {0};
     ts_transfer_end end;
@@ -135,7 +135,7 @@ static const struct {
      "the destination takes [3,128] and the source gives [2,128]", 0},
 };
 
-static void ends_fit_each_other(void **state) {
+TEST(ends_fit_each_other) {
     const ts_machine *machine = ts_machine_load(NULL, arena, "tpu-v5e");
     assert_non_null(machine);
     for (size_t i = 0; i < sizeof transfers / sizeof transfers[0]; i++) {
@@ -158,10 +158,4 @@ static void ends_fit_each_other(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(ends_are_read),
-                                       cmocka_unit_test(wrong_slices_are_refused),
-                                       cmocka_unit_test(pairs_are_read), cmocka_unit_test(errors_are_placed),
-                                       cmocka_unit_test(ends_fit_each_other)};
-    return cmocka_run_group_tests(tests, begin_group, end_group);
-}
+int main(void) { return run_all_tests(begin_group, end_group); }

@@ -23,8 +23,6 @@ void hold_law(void (*law)(trial *t), uint64_t first_seed, int rounds, int part);
 
 /* The law must have had something to say in more than one of `part` rounds; 0: in any number. */
 #define LAW(name, part)                                                                                      \
-    static void test_##name(void **state) {                                                                  \
-        hold_law(law_##name, first_seed, rounds(ROUNDS, SANITIZED_ROUNDS), part);                            \
-    }
+    TEST(test_##name) { hold_law(law_##name, first_seed, rounds(ROUNDS, SANITIZED_ROUNDS), part); }
 
 #endif

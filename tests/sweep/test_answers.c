@@ -14,7 +14,7 @@ static const ts_sweep_study *parse(ts_arena *arena, const char *text) {
     return study;
 }
 
-static void answered(void **state) {
+TEST(answered) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_sweep_answers answers;
@@ -56,7 +56,7 @@ static void find_key(ts_sweep_hashes *hashes, ts_arena *arena, const char *text,
 }
 
 /* All differ; a text has the same key each time, whatever else was hashed. */
-static void keys(void **state) {
+TEST(keys) {
     static const char *const texts[] = {
         "ask: {layout: 'f32[8]'}",
         "ask: {layout: 'f32[9]'}",
@@ -86,12 +86,4 @@ static void keys(void **state) {
         for (int k = 0; k < i; k++) assert_string_not_equal(found[0][i], found[0][k]);
     }
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answered),
-        cmocka_unit_test(keys),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

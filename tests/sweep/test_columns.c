@@ -7,7 +7,7 @@
 #include "sweep/table.h"
 #include "tests/support/test.h"
 
-static void names(void **state) {
+TEST(names) {
     assert_string_equal(ts_sweep_column_get(TS_COUNTER_CYCLES)->name, "cycles");
     for (int i = 0; i < TS_SWEEP_COLUMNS; i++) {
         const ts_sweep_column_info *info = ts_sweep_column_get(i);
@@ -20,7 +20,7 @@ static void names(void **state) {
     for (int i = 0; i < TS_SWEEP_STATUSES; i++) assert_true(ts_sweep_status_text((ts_sweep_status)i)[0]);
 }
 
-static void rows_as_bytes(void **state) {
+TEST(rows_as_bytes) {
     ts_arena *arena = ts_arena_new();
     ts_sweep_row row, back;
     ts_error why = {0}, other = {0};
@@ -62,7 +62,7 @@ static void rows_as_bytes(void **state) {
 }
 
 /* What another process may send: texts without ends, kinds that there are none of. */
-static void bytes_of_others(void **state) {
+TEST(bytes_of_others) {
     ts_arena *arena = ts_arena_new();
     ts_sweep_row row = {.status = TS_SWEEP_ERROR}, back;
     ts_error why = {.kind = TS_ERROR_CAPACITY};
@@ -101,7 +101,7 @@ static void bytes_of_others(void **state) {
     ts_arena_free(arena);
 }
 
-static void values_as_text(void **state) {
+TEST(values_as_text) {
     static const struct {
         const char *text;
         ts_sweep_kind kind;
@@ -148,7 +148,7 @@ static bool is_counted(const ts_sweep_table *table, int row, int columns) {
 
 /* Against all pairs: a row is of the front when it is ok and has numbers, no other is at most as large in all, and smaller in
  * one. Behind the table lies what would beat all. */
-static void fronts(void **state) {
+TEST(fronts) {
     enum { ROWS = 60, COLUMNS = 4, STATUS = COLUMNS - 1 };
     uint32_t seed = 12345;
     for (int round = 0; round < 50; round++) {
@@ -193,12 +193,4 @@ static void fronts(void **state) {
         }
         ts_arena_free(arena);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names),          cmocka_unit_test(rows_as_bytes), cmocka_unit_test(bytes_of_others),
-        cmocka_unit_test(values_as_text), cmocka_unit_test(fronts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

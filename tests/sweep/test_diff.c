@@ -30,7 +30,7 @@ static void end(pair *p) {
     ts_arena_free(p->arena);
 }
 
-static void differences(void **state) {
+TEST(differences) {
     pair p;
     begin(&p);
     static const struct {
@@ -67,7 +67,7 @@ static void differences(void **state) {
 }
 
 /* Names that are next to each other, times below 1, and each list out of order. */
-static void differences_of_few(void **state) {
+TEST(differences_of_few) {
     static const struct {
         const char *before[2], *after[2];
         double was, is;
@@ -98,7 +98,7 @@ static void differences_of_few(void **state) {
 }
 
 /* Two that got worse, the more so first, whichever comes first by name. */
-static void worse_comes_first(void **state) {
+TEST(worse_comes_first) {
     for (int first = 0; first < 2; first++) {
         pair p;
         begin(&p);
@@ -114,7 +114,7 @@ static void worse_comes_first(void **state) {
 }
 
 /* Of a point that a database has several times, by the time of each row. */
-static void differences_of_the_last(void **state) {
+TEST(differences_of_the_last) {
     typedef struct {
         const char *version, *key;
         double time;
@@ -156,7 +156,7 @@ static void differences_of_the_last(void **state) {
 }
 
 /* What was 0 and is not is worse by any ratio; what has no number is not compared, but where its status differs. */
-static void differences_from_nothing(void **state) {
+TEST(differences_from_nothing) {
     pair p;
     begin(&p);
     static const struct {
@@ -183,15 +183,4 @@ static void differences_from_nothing(void **state) {
     assert_true(isinf(p.d.changes[0].ratio) && p.d.changes[1].ratio == 2 && p.d.changes[2].ratio == 0);
     assert_true(isnan(p.d.changes[3].before) && isnan(p.d.changes[4].after) && p.d.changes[3].ratio == 0);
     end(&p);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(differences),
-        cmocka_unit_test(differences_of_few),
-        cmocka_unit_test(worse_comes_first),
-        cmocka_unit_test(differences_of_the_last),
-        cmocka_unit_test(differences_from_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,7 +102,7 @@ static void cycles(fixture *f, int64_t expected) {
 
 /* ---- Questions ---- */
 
-static void dma(void **state) {
+TEST(dma) {
     static const struct {
         const char *study, *pair, *machine;
         bool exact;
@@ -143,7 +143,7 @@ static void dma(void **state) {
     }
 }
 
-static void programs(void **state) {
+TEST(programs) {
     static const struct {
         const char *study, *program, *machine;
         ts_define defines[2];
@@ -200,7 +200,7 @@ static void programs(void **state) {
     }
 }
 
-static void layouts(void **state) {
+TEST(layouts) {
     static const struct {
         const char *study, *layout;
         int64_t logical, padded;
@@ -247,12 +247,12 @@ static void choice(const char *tensor, const char *use, bool rule_is_best) {
     end(&f);
 }
 
-static void choices(void **state) {
+TEST(choices) {
     choice("f32[30,200]", "dma,reduce:1", false);
     choice("f32[8,128]", "dma:hbm>vmem", true);
 }
 
-static void audits(void **state) {
+TEST(audits) {
     fixture f;
     ts_audit_result result;
     char *module;
@@ -273,7 +273,7 @@ static void audits(void **state) {
 }
 
 /* No time is no estimate. */
-static void audits_without_moves(void **state) {
+TEST(audits_without_moves) {
     static const char module[] = "ENTRY %e {\n ROOT %p = f32[8,128]{1,0:T(8,128)} parameter(0)\n}\n";
     char path[TEMPORARY_PATH], study[TEMPORARY_PATH + 32];
     fixture f;
@@ -289,7 +289,7 @@ static void audits_without_moves(void **state) {
 }
 
 /* What `exact` turns off is not in the answer. */
-static void exact_answers(void **state) {
+TEST(exact_answers) {
     static const char *const asked[] = {
         "dma: 'f32[4096,4096]{1,0} -> f32[4096,4096]{1,0:T(8,128)}'",
         "choose: 'f32[4096,4096]'",
@@ -308,7 +308,7 @@ static void exact_answers(void **state) {
 }
 
 /* Plans of no collective, of one and of two; the limiter is the first. */
-static void reshards(void **state) {
+TEST(reshards) {
     static const struct {
         const char *study;
         int collectives;
@@ -338,7 +338,7 @@ static void reshards(void **state) {
     }
 }
 
-static void requests(void **state) {
+TEST(requests) {
     fixture f;
     ts_hbm_run run;
     ts_energy energy;
@@ -359,7 +359,7 @@ static void requests(void **state) {
 
 /* ---- What cannot be, and what is kept ---- */
 
-static void errors(void **state) {
+TEST(errors) {
     static const struct {
         const char *study, *message;
     } rows[] = {
@@ -395,7 +395,7 @@ static void errors(void **state) {
 }
 
 /* More machines than are kept, each twice, also in another order. */
-static void many_machines(void **state) {
+TEST(many_machines) {
     enum { COUNT = 35 };
     fixture f;
     begin(&f,
@@ -420,7 +420,7 @@ static void many_machines(void **state) {
 }
 
 /* Two machines, one of a file that is gone before it is asked again. */
-static void machines_are_read_once(void **state) {
+TEST(machines_are_read_once) {
     for (int first = 0; first < 2; first++) {
         fixture f;
         char path[48], study[256];
@@ -438,14 +438,4 @@ static void machines_are_read_once(void **state) {
         ts_sweep_context_free(f.context);
         ts_arena_free(f.arena);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dma),      cmocka_unit_test(programs),      cmocka_unit_test(layouts),
-        cmocka_unit_test(choices),  cmocka_unit_test(audits),        cmocka_unit_test(audits_without_moves),
-        cmocka_unit_test(reshards), cmocka_unit_test(exact_answers), cmocka_unit_test(requests),
-        cmocka_unit_test(errors),   cmocka_unit_test(many_machines), cmocka_unit_test(machines_are_read_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static void fnv_print(const fnv *hash, char out[33]) {
 }
 
 /* The vector of the hash's authors. */
-static void the_hash_is_fnv(void **state) {
+TEST(the_hash_is_fnv) {
     char out[33];
     fnv hash = fnv_begin();
     fnv_add(&hash, "foobar", 6);
@@ -119,7 +119,7 @@ static void expect_key(ts_arena *arena, const ts_sweep_identity *i, const char *
     assert_string_equal(i->key, key);
 }
 
-static void texts(void **state) {
+TEST(texts) {
     static const struct {
         const char *study, *parameters, *question, *machine;
         const char *sets[2];
@@ -156,7 +156,7 @@ static void texts(void **state) {
 }
 
 /* A change of nothing is no parameter, so that its answers are those of the study without it. */
-static void changes(void **state) {
+TEST(changes) {
     static const struct {
         const char *parameters, *machine;
         int set_count;
@@ -178,7 +178,7 @@ static void changes(void **state) {
 
 static const char kernel[] = "tests/mosaic/kernels/scalars.mlir";
 
-static void files(void **state) {
+TEST(files) {
     ts_arena *arena = ts_arena_new();
     char own[7][33];
     hash_values(arena, "LICENSE", "LICENSE", own[0]);
@@ -219,7 +219,7 @@ static void files(void **state) {
 }
 
 /* Names of one bucket, of 4096 by the last bits of their hash, are told apart. */
-static void names_that_meet(void **state) {
+TEST(names_that_meet) {
     ts_arena *arena = ts_arena_new();
     ts_sweep_hashes *hashes = ts_sweep_hashes_new(arena);
     fnv first = fnv_begin();
@@ -267,7 +267,7 @@ static void identify_mesh(ts_arena *arena, const char *text, char out[33]) {
 }
 
 /* The same words are the same mesh, however they are laid out; any other key, value or order of them is another. */
-static void meshes(void **state) {
+TEST(meshes) {
     static const char *const words[] = {"{",    "title", "is",   "a mesh", "machine", "is",   "tpu-v5e",
                                         "dims", "{",     "x",    "{",      "chips",   "is",   "4",
                                         "wrap", "is",    "rule", "}",      "}",       "list", "[",
@@ -303,7 +303,7 @@ static void meshes(void **state) {
 }
 
 /* What there is no machine of is an error each time. */
-static void no_machine(void **state) {
+TEST(no_machine) {
     ts_arena *arena = ts_arena_new();
     ts_sweep_hashes *hashes = ts_sweep_hashes_new(arena);
     const ts_sweep_study study = {.name_count = 0};
@@ -317,13 +317,4 @@ static void no_machine(void **state) {
         assert_string_equal(found.machine_hash, "");
     }
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_hash_is_fnv), cmocka_unit_test(texts),           cmocka_unit_test(changes),
-        cmocka_unit_test(files),           cmocka_unit_test(names_that_meet), cmocka_unit_test(meshes),
-        cmocka_unit_test(no_machine),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 
 #include "sweep/moves.h"
 
-static void machines(void **state) {
+TEST(machines) {
     ts_arena *arena = ts_arena_new();
     const char *const sets[] = {"hbm.clock=1 GHz", "hbm.clock=3 GHz"};
     static const struct {
@@ -35,9 +35,4 @@ static void machines(void **state) {
         assert_string_equal(ts_sweep_moves_set(moves, &asked, rows[i].change), rows[i].set);
     }
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(machines)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,7 +57,7 @@ static void put_point(int64_t index) { put(0, &index, sizeof index); }
 
 /* ---- Tests ---- */
 
-static void started(void **state) {
+TEST(started) {
     static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"};
     static const struct {
         const char *text;
@@ -79,7 +79,7 @@ static void started(void **state) {
     unsetenv(names[1]);
 }
 
-static void not_built_in(void **state) {
+TEST(not_built_in) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_sweep_ranks ranks;
@@ -89,7 +89,7 @@ static void not_built_in(void **state) {
     ts_arena_free(arena);
 }
 
-static void rank_0(void **state) {
+TEST(rank_0) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_sweep_crew crew;
@@ -135,7 +135,7 @@ static void rank_0(void **state) {
 }
 
 /* Points 1 and 0, then the end, a word that is too long, or none; answers that cannot be sent. */
-static void others(void **state) {
+TEST(others) {
     enum { DISMISSED, TOO_LONG, SILENT, UNSENT };
     static const struct {
         int end, sends, answers;
@@ -170,14 +170,4 @@ static void others(void **state) {
         }
         ts_arena_free(arena);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(started),
-        cmocka_unit_test(not_built_in),
-        cmocka_unit_test(rank_0),
-        cmocka_unit_test(others),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

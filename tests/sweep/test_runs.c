@@ -67,7 +67,7 @@ static void told(void *self, int64_t done, int64_t of, int64_t answered) {
     *(int64_t *)self = answered;
 }
 
-static void runs(void **state) {
+TEST(runs) {
     fixture f;
     int64_t answered = 0;
     const ts_define defines[] = {{"BLOCK", "16,oops,64"}, {"ROWS", "64"}, {"COLS", "128"}};
@@ -92,7 +92,7 @@ static void runs(void **state) {
 }
 
 /* Programs whose cycles go elsewhere, on one core and on two, on a machine that is not the default. */
-static void what_most_cycles_went_to(void **state) {
+TEST(what_most_cycles_went_to) {
     static const struct {
         const char *program, *name, *values;
     } rows[] = {{"programs/gelu.tsim", "ROWS", "512"},
@@ -108,7 +108,7 @@ static void what_most_cycles_went_to(void **state) {
     }
 }
 
-static void no_workers(void **state) {
+TEST(no_workers) {
     fixture f;
     const ts_define define = {"ROWS", "8"};
     begin(&f, add, "tpu-v5e", &define, 1);
@@ -127,7 +127,7 @@ static void expect_points(const ts_sweep_blocks *blocks, ts_sweep_class class, i
     if (b >= 0) assert_int_equal(points[1], b);
 }
 
-static void ranked(void **state) {
+TEST(ranked) {
     fixture f;
     ts_sweep_blocks blocks;
     const char *const sets[] = {"memories.vmem.capacity=192 KiB", "dma.queues=4"};
@@ -148,7 +148,7 @@ static void ranked(void **state) {
 }
 
 /* The same twice, where nothing has a time, and of files that are not all there. */
-static void in_the_order_of_points(void **state) {
+TEST(in_the_order_of_points) {
     static const struct {
         const char *program, *values;
         int64_t timed[2], untimed[2];
@@ -169,7 +169,7 @@ static void in_the_order_of_points(void **state) {
     }
 }
 
-static void refused(void **state) {
+TEST(refused) {
     static const struct {
         ts_define sizes[2], define;
         const char *program, *message;
@@ -191,12 +191,4 @@ static void refused(void **state) {
         assert_string_equal(f.err.message, rows[i].message);
         ts_arena_free(f.arena);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(runs),   cmocka_unit_test(what_most_cycles_went_to), cmocka_unit_test(no_workers),
-        cmocka_unit_test(ranked), cmocka_unit_test(in_the_order_of_points),   cmocka_unit_test(refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 #include "tests/support/test.h"
 #include "tilesim/version.h"
 
-static void stores(void **state) {
+TEST(stores) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_sweep_row row;
@@ -42,7 +42,7 @@ static void stores(void **state) {
 }
 
 /* A value in each column, whichever it is. */
-static void every_column_comes_back(void **state) {
+TEST(every_column_comes_back) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_sweep_row row = {.status = TS_SWEEP_OK}, read;
@@ -107,7 +107,7 @@ static void expect_error(const ts_error *err, const char *text) {
 }
 
 /* What is there stays as it is. */
-static void files_that_are_none(void **state) {
+TEST(files_that_are_none) {
     static char garbage[4096] = "SQLite format 3";
     static const struct {
         const char *bytes;
@@ -133,7 +133,7 @@ static void files_that_are_none(void **state) {
 }
 
 /* It holds nothing to be read, and what is written stays. */
-static void files_that_are_empty(void **state) {
+TEST(files_that_are_empty) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     write_file("", 0);
@@ -154,7 +154,7 @@ static void files_that_are_empty(void **state) {
     remove(path);
 }
 
-static void databases_of_others(void **state) {
+TEST(databases_of_others) {
     static const struct {
         const char *sql, *error;
     } rows[] = {
@@ -178,7 +178,7 @@ static void databases_of_others(void **state) {
 }
 
 /* A column that it lacks, the first or the last, is none when it is read, and is added when it is written. */
-static void files_of_older_versions(void **state) {
+TEST(files_of_older_versions) {
     static const int columns[] = {0, TS_SWEEP_COLUMNS - 1};
     for (int i = 0; i < 4; i++) {
         ts_arena *arena = ts_arena_new();
@@ -205,7 +205,7 @@ static void files_of_older_versions(void **state) {
 }
 
 /* A row that both have stays as it is; a store that cannot be merged leaves no trace. */
-static void merged(void **state) {
+TEST(merged) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_sweep_row row;
@@ -240,7 +240,7 @@ static void merged(void **state) {
 }
 
 /* SQLite attaches no database whose texts are encoded otherwise; the store stays as it was. */
-static void texts_of_another_encoding_are_not_merged(void **state) {
+TEST(texts_of_another_encoding_are_not_merged) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     int64_t added = -1;
@@ -267,7 +267,7 @@ static void texts_of_another_encoding_are_not_merged(void **state) {
     ts_arena_free(arena);
 }
 
-static void no_store_is_merged_into_itself(void **state) {
+TEST(no_store_is_merged_into_itself) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     int64_t added = -1;
@@ -284,7 +284,7 @@ static void no_store_is_merged_into_itself(void **state) {
 }
 
 /* It is larger than what is held of it, and all but its first page is overwritten while it is open. */
-static void damaged_while_open(void **state) {
+TEST(damaged_while_open) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_sweep_row row;
@@ -311,7 +311,7 @@ static void damaged_while_open(void **state) {
 }
 
 /* What SQLite finds at the open is one line. */
-static void damaged_before(void **state) {
+TEST(damaged_before) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     char begin[600];
@@ -327,7 +327,7 @@ static void damaged_before(void **state) {
 }
 
 /* Of another version, say. */
-static void statuses_that_are_unknown(void **state) {
+TEST(statuses_that_are_unknown) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_sweep_row row;
@@ -347,7 +347,7 @@ static void statuses_that_are_unknown(void **state) {
 }
 
 /* Its log is written into it, and begun anew, when it has 4 MB (docs/sweep.md). */
-static void a_short_log(void **state) {
+TEST(a_short_log) {
     char log[sizeof path + 4];
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
@@ -369,7 +369,7 @@ static void a_short_log(void **state) {
 }
 
 /* The text of a study, once, however often it is asked. */
-static void studies_are_noted(void **state) {
+TEST(studies_are_noted) {
     study_fixture f;
     sqlite3 *db;
     sqlite3_stmt *statement;
@@ -431,7 +431,7 @@ static int read_back(bool merges) {
 }
 
 /* In processes of their own: what they leave is gone with them. */
-static void values_that_memory_lacked_are_not_none(void **state) {
+TEST(values_that_memory_lacked_are_not_none) {
     for (int merges = 0; merges < 2; merges++) {
         int found = SAID, calls = 0;
         make_file();
@@ -458,22 +458,5 @@ int main(void) {
     methods.xRealloc = counted_more;
     sqlite3_config(SQLITE_CONFIG_MALLOC, &methods);
     snprintf(path, sizeof path, "build/test_store.%d.db", (int)getpid());
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stores),
-        cmocka_unit_test(every_column_comes_back),
-        cmocka_unit_test(files_that_are_none),
-        cmocka_unit_test(files_that_are_empty),
-        cmocka_unit_test(databases_of_others),
-        cmocka_unit_test(files_of_older_versions),
-        cmocka_unit_test(merged),
-        cmocka_unit_test(texts_of_another_encoding_are_not_merged),
-        cmocka_unit_test(no_store_is_merged_into_itself),
-        cmocka_unit_test(damaged_while_open),
-        cmocka_unit_test(damaged_before),
-        cmocka_unit_test(statuses_that_are_unknown),
-        cmocka_unit_test(a_short_log),
-        cmocka_unit_test(studies_are_noted),
-        cmocka_unit_test(values_that_memory_lacked_are_not_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -47,7 +47,7 @@ static void expect_cases(const char *text, const char *expected) {
     ts_arena_free(arena);
 }
 
-static void points(void **state) {
+TEST(points) {
     expect_cases("ask: {layout: 'f32[8]'}\n", "layout f32[8] on tpu-v5e\n");
     expect_cases("vary: {A: [1,2], B: [x, '1,2']}\nask: {layout: '$A $B $$ $(A + 1)'}\n",
                  "layout 1 x $ 2 on tpu-v5e\nlayout 1 1,2 $ 2 on tpu-v5e\n"
@@ -79,7 +79,7 @@ static void points(void **state) {
                  "layout a on tpu-v6e\n");
 }
 
-static void what_is_asked(void **state) {
+TEST(what_is_asked) {
     expect_cases(
         "machine: m/a.yaml\nset: {hbm.stacks: $(2 * N), x.y: z}\nvary: {N: 1, hbm.burst: 64}\n"
         "ask: {program: p.tsim, define: {ROWS: $N}, input: {x: d.npy, y: /d.npy}, exact: true}\n",
@@ -94,7 +94,7 @@ static void what_is_asked(void **state) {
                  "program tilesim:/add.tsim on tpu-v4 time\nprogram tilesim:/add.tsim on /b.yaml time\n");
 }
 
-static void one_more_axis(void **state) {
+TEST(one_more_axis) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_text out;
@@ -119,7 +119,7 @@ static void one_more_axis(void **state) {
 }
 
 /* Each point's own figure, whatever else the study changes of it. */
-static void changes_of_each_machine(void **state) {
+TEST(changes_of_each_machine) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_sweep_point point;
@@ -147,7 +147,7 @@ static void changes_of_each_machine(void **state) {
     ts_arena_free(arena);
 }
 
-static void derived(void **state) {
+TEST(derived) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_sweep_row row = {0};
@@ -290,7 +290,7 @@ static const struct {
     {"ask: {dma: a}\ncolumns: {a: [1]}", 2, 14, "a: expected a text"},
 };
 
-static void refused(void **state) {
+TEST(refused) {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
@@ -304,7 +304,7 @@ static void refused(void **state) {
 }
 
 /* What is found where the values are. */
-static void refused_at_a_point(void **state) {
+TEST(refused_at_a_point) {
     static const struct {
         const char *text;
         int line, column;
@@ -339,7 +339,7 @@ static void refused_at_a_point(void **state) {
 }
 
 /* What points are about, by which the larger is asked first. */
-static void sizes(void **state) {
+TEST(sizes) {
     static const struct {
         const char *ask;
         double bytes;
@@ -380,7 +380,7 @@ static void sizes(void **state) {
 }
 
 /* Machines and figures that there are not; of a figure one machine is enough that has it. */
-static void machines_and_figures(void **state) {
+TEST(machines_and_figures) {
     static const struct {
         const char *text, *error; /* NULL: none */
     } rows[] = {
@@ -420,19 +420,4 @@ static void machines_and_figures(void **state) {
         if (!good) assert_string_equal(err.name, "study.yaml");
         ts_arena_free(arena);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(points),
-        cmocka_unit_test(what_is_asked),
-        cmocka_unit_test(one_more_axis),
-        cmocka_unit_test(changes_of_each_machine),
-        cmocka_unit_test(derived),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(refused_at_a_point),
-        cmocka_unit_test(machines_and_figures),
-        cmocka_unit_test(sizes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ static void told(void *self, int64_t done, int64_t of, int64_t answered) {
     last[2] = of;
 }
 
-static void each_point_once(void **state) {
+TEST(each_point_once) {
     study_fixture f;
     int64_t last[3] = {0};
     study_begin(&f, grid, ":memory:", sum_of);
@@ -53,7 +53,7 @@ static void each_point_once(void **state) {
     study_end(&f);
 }
 
-static void some_points(void **state) {
+TEST(some_points) {
     study_fixture f;
     static const int64_t points[] = {19, 2, 3};
     study_begin(&f, grid, ":memory:", sum_of);
@@ -91,7 +91,7 @@ static void some_points(void **state) {
 }
 
 /* Many ahead, but none behind another at the end, when its member may be the last that works. */
-static void ahead(void **state) {
+TEST(ahead) {
     study_fixture f;
     study_begin(&f, "vary: {A: {from: 0, to: 99, step: 1}, B: 1}\nask: {layout: 'f32[$A]'}\n",
                 ":memory:", sum_of);
@@ -107,7 +107,7 @@ static void ahead(void **state) {
 static double one(const ts_sweep_point *point) { return study_number(point, "A"); }
 
 /* The first that are found go at once, then of those that are seen the largest; where all are alike, the next. */
-static void the_longest_first(void **state) {
+TEST(the_longest_first) {
     static const struct {
         const char *ask;
         int64_t order[12];
@@ -134,7 +134,7 @@ static void the_longest_first(void **state) {
 }
 
 /* A member takes a second point where the first is at most an eighth of its half of what is left. */
-static void shares(void **state) {
+TEST(shares) {
     static const struct {
         int points, most; /* out at once, of two members */
     } rows[] = {{17, 2}, {18, 3}, {35, 4}};
@@ -151,7 +151,7 @@ static void shares(void **state) {
 }
 
 /* Nothing goes behind it, and it goes as soon as it is seen: 128 points before it is its turn. */
-static void one_that_is_longer(void **state) {
+TEST(one_that_is_longer) {
     static const int64_t rows[][2] = {{1, 1}, {7, 2}, {40, 11}, {149, 29}, {199, 72}}; /* which, its turn */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         study_fixture f;
@@ -169,7 +169,7 @@ static void one_that_is_longer(void **state) {
 }
 
 /* Nothing goes on after that, and the study says what it was. */
-static void crews_that_fail(void **state) {
+TEST(crews_that_fail) {
     static const struct {
         int fault;
         const char *message;
@@ -190,7 +190,7 @@ static void crews_that_fail(void **state) {
 }
 
 /* Points before it are answered, or not even asked: the study is wrong. */
-static void studies_that_fail(void **state) {
+TEST(studies_that_fail) {
     static const char *const rows[] = {
         "vary: {A: [3, 2, 1, 0]}\nwhere: 1 / (A - 2) < 5\nask: {layout: 'f32[$A]'}\n",
         "vary: {A: [3, 2, 1, 0]}\nask: {layout: 'f32[$(1 / (A - 2))]'}\n",
@@ -206,7 +206,7 @@ static void studies_that_fail(void **state) {
 }
 
 /* What is wrong, the worker says, once. */
-static void machines_that_cannot_be(void **state) {
+TEST(machines_that_cannot_be) {
     study_fixture f;
     ts_sweep_table t;
     study_begin(&f, "vary: {A: 8, hbm.stacks: [2, -1]}\nask: {layout: 'f32[$A]'}\n", ":memory:", one);
@@ -223,19 +223,4 @@ static void machines_that_cannot_be(void **state) {
     const char *error = ts_sweep_table_cell(&t, 1, ts_sweep_table_find(NULL, &t, "", "error"))->text;
     if (!strstr(error, "hbm.stacks")) fail_msg("%s", error);
     study_end(&f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_point_once),
-        cmocka_unit_test(some_points),
-        cmocka_unit_test(ahead),
-        cmocka_unit_test(the_longest_first),
-        cmocka_unit_test(shares),
-        cmocka_unit_test(one_that_is_longer),
-        cmocka_unit_test(crews_that_fail),
-        cmocka_unit_test(studies_that_fail),
-        cmocka_unit_test(machines_that_cannot_be),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@ static double none(const ts_sweep_point *point) { return 0 * study_number(point,
 
 static double number_of_a(const ts_sweep_point *point) { return study_number(point, "A"); }
 
-static void tables(void **state) {
+TEST(tables) {
     study_fixture f;
     study_begin(&f,
                 "vary: {A: [1, 5, 2], B: [x]}\nask: {layout: 'f32[$A]'}\n"
@@ -46,7 +46,7 @@ static void tables(void **state) {
 }
 
 /* Times of rows that say so: their cycles, or the microseconds of a row without. */
-static void estimates(void **state) {
+TEST(estimates) {
     const ts_sweep_value none = {.kind = TS_SWEEP_NONE}, five = {.kind = TS_SWEEP_INTEGER, .integer = 5},
                          yes = {.kind = TS_SWEEP_INTEGER, .integer = 1};
     ts_sweep_value cells[4][3] = {
@@ -77,7 +77,7 @@ static void estimates(void **state) {
 }
 
 /* A text in the first column, whose name is found. */
-static void first_columns(void **state) {
+TEST(first_columns) {
     study_fixture f;
     ts_sweep_table t;
     study_begin(&f, "vary: {B: [x, y], A: 1}\nask: {layout: 'f32[8]'}\n", ":memory:", none);
@@ -95,7 +95,7 @@ static void first_columns(void **state) {
 static double by_a(const ts_sweep_point *point) { return study_number(point, "A"); }
 
 /* The first and the last of the results, columns that follow, points in an order of the caller. */
-static void tables_of_results(void **state) {
+TEST(tables_of_results) {
     study_fixture f;
     ts_sweep_table t;
     study_begin(&f,
@@ -131,7 +131,7 @@ static void tables_of_results(void **state) {
 }
 
 /* A column that is good at one point alone is a column, whichever that is; one that is at none of all is an error. */
-static void columns_that_are_wrong(void **state) {
+TEST(columns_that_are_wrong) {
     static const struct {
         const char *column;
         bool good;
@@ -163,7 +163,7 @@ static void columns_that_are_wrong(void **state) {
     }
 }
 
-static void points_that_are_wrong(void **state) {
+TEST(points_that_are_wrong) {
     study_fixture f;
     ts_sweep_table t;
     study_begin(&f, "vary: {A: [1, 0]}\nwhere: 1 / A < 5\nask: {layout: 'f32[$A]'}\n", ":memory:", by_a);
@@ -174,7 +174,7 @@ static void points_that_are_wrong(void **state) {
 }
 
 /* Of a part of a study, and of those that have points left out by conditions: some, all but one, all. */
-static void columns_of_parts(void **state) {
+TEST(columns_of_parts) {
     static const struct {
         const char *where;
         int shards;
@@ -204,7 +204,7 @@ static double flat(const ts_sweep_point *point) {
 static double one(const ts_sweep_point *point) { return (void)point, 1; }
 
 /* Equal ones in the order of the table; none without a number. */
-static void ranks(void **state) {
+TEST(ranks) {
     study_fixture f;
     ts_sweep_table t, ranked;
     study_begin(&f, "vary: {A: {from: 1, to: 8, step: 1}}\nask: {layout: 'f32[$A]'}\n", ":memory:", flat);
@@ -227,7 +227,7 @@ static void ranks(void **state) {
 }
 
 /* By the first column; rows of equal values stay, those with a text in a column do not. */
-static void fronts(void **state) {
+TEST(fronts) {
     static const struct {
         const char *points;
         int columns, count;
@@ -273,7 +273,7 @@ static double by_size(const ts_sweep_point *point) {
     return a == 7 ? (double)NAN : fabs(a - 4 - n) + 1; /* best: A = 4 + N */
 }
 
-static void tuning(void **state) {
+TEST(tuning) {
     study_fixture f;
     ts_sweep_tuned tuned;
     study_begin(&f, "vary: {A: {from: 1, to: 9, step: 1}, N: [0, 1, 2], C: 1}\nask: {layout: 'f32[$A]'}\n",
@@ -317,7 +317,7 @@ static void tuning(void **state) {
 }
 
 /* Two sizes are enough, also where they vary slowest. */
-static void tuning_of_two_sizes(void **state) {
+TEST(tuning_of_two_sizes) {
     study_fixture f;
     ts_sweep_tuned tuned;
     study_begin(&f,
@@ -341,7 +341,7 @@ static double with_none(const ts_sweep_point *point) {
 }
 
 /* Where nothing has a result, nothing goes on; a time that is none is an error of the column. */
-static void tuning_without_a_crew(void **state) {
+TEST(tuning_without_a_crew) {
     study_fixture f;
     ts_sweep_tuned tuned;
     study_begin(&f, "vary: {N: [1, 2]}\nask: {layout: 'f32[$N]'}\n", ":memory:", one);
@@ -353,7 +353,7 @@ static void tuning_without_a_crew(void **state) {
 }
 
 /* Where none is ok, the rows say why. */
-static void tuning_of_nothing(void **state) {
+TEST(tuning_of_nothing) {
     study_fixture f;
     ts_sweep_tuned tuned;
     study_begin(&f, "vary: {N: [0, 1], B: [x, y]}\nask: {layout: 'f32[$N]'}\ncolumns: {c: 0 * N}\n",
@@ -372,7 +372,7 @@ static void tuning_of_nothing(void **state) {
 }
 
 /* Where conditions leave out all that went on, it ends there. */
-static void tuning_to_an_end(void **state) {
+TEST(tuning_to_an_end) {
     study_fixture f;
     ts_sweep_tuned tuned;
     study_begin(&f, "vary: {A: [1, 2, 3], N: [0, 1, 2]}\nwhere: N < 1 || A == 2\nask: {layout: 'f32[$A]'}\n",
@@ -401,7 +401,7 @@ static double law(const ts_sweep_point *point) {
     return a;
 }
 
-static void elasticities(void **state) {
+TEST(elasticities) {
     study_fixture f;
     ts_sweep_changes changes;
     ts_sweep_table table;
@@ -438,7 +438,7 @@ static void elasticities(void **state) {
     study_end(&f);
 }
 
-static void elasticities_of_no_machine(void **state) {
+TEST(elasticities_of_no_machine) {
     static const char *const texts[] = {"machine: tpu-v0\nask: {layout: 'f32[8]'}\n",
                                         "set: {hbm.stacks: 0}\nask: {layout: 'f32[8]'}\n"};
     for (int i = 0; i < 2; i++) {
@@ -449,26 +449,4 @@ static void elasticities_of_no_machine(void **state) {
         assert_true(f.err.message[0] != '\0');
         study_end(&f);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables),
-        cmocka_unit_test(tables_of_results),
-        cmocka_unit_test(first_columns),
-        cmocka_unit_test(estimates),
-        cmocka_unit_test(columns_that_are_wrong),
-        cmocka_unit_test(points_that_are_wrong),
-        cmocka_unit_test(columns_of_parts),
-        cmocka_unit_test(ranks),
-        cmocka_unit_test(fronts),
-        cmocka_unit_test(tuning),
-        cmocka_unit_test(tuning_of_two_sizes),
-        cmocka_unit_test(tuning_of_nothing),
-        cmocka_unit_test(tuning_without_a_crew),
-        cmocka_unit_test(tuning_to_an_end),
-        cmocka_unit_test(elasticities),
-        cmocka_unit_test(elasticities_of_no_machine),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

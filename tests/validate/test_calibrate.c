@@ -60,7 +60,7 @@ static void assert_near(double found, double expected, double part) {
 }
 
 /* From 3.8 us and 50,000 MB/s, as v5e's file has them. */
-static void finds_what_rows_say(void **state) {
+TEST(finds_what_rows_say) {
     static const char *const fields[] = {"ici.launch", "ici.rate"}, *const swapped[] = {"ici.rate",
                                                                                         "ici.launch"};
     static const struct {
@@ -93,7 +93,7 @@ static void finds_what_rows_say(void **state) {
 }
 
 /* What a per cent of a figure moves, in the mean square: its share of each row's time, at a step of 8 %. */
-static void elasticities(void **state) {
+TEST(elasticities) {
     static const char *const fields[] = {"ici.launch", "ici.rate"};
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
@@ -119,7 +119,7 @@ static void elasticities(void **state) {
 }
 
 /* A fit stays within a factor of 16, and within the field's range. */
-static void bounds(void **state) {
+TEST(bounds) {
     static const char *const launch[] = {"ici.launch"}, *const efficiency[] = {"ici.efficiency"};
     static const struct {
         const char *const *field;
@@ -143,7 +143,7 @@ static void bounds(void **state) {
     }
 }
 
-static void refuses(void **state) {
+TEST(refuses) {
     static const struct {
         int rows;
         const char *fields[9];
@@ -194,7 +194,7 @@ static void refuses(void **state) {
     }
 }
 
-static void no_machine(void **state) {
+TEST(no_machine) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_measurements m;
@@ -207,7 +207,7 @@ static void no_machine(void **state) {
 }
 
 /* Those that are usual and that the rows determine; of a machine of no row it is said which there are. */
-static void usual_figures(void **state) {
+TEST(usual_figures) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_measurements m;
@@ -230,7 +230,7 @@ static void usual_figures(void **state) {
 #define ADDS           ADD("a1", "4096") ADD("a2", "8192")
 
 /* Of the usual figures, those of a machine whose times the rows are; those that no row depends on are behind them. */
-static void usual_figures_of_copies(void **state) {
+TEST(usual_figures_of_copies) {
     static const char *const changed[] = {"chip.launch=700 ns", "dma.issue=250 ns", "dma.rate.copy=600"},
                              *const none = "no row depends on it";
     static const struct {
@@ -261,7 +261,7 @@ static void usual_figures_of_copies(void **state) {
 }
 
 /* Fits of v4's figures to rows that others make; without fields those that are usual. */
-static void fits_of_others(void **state) {
+TEST(fits_of_others) {
     static const struct {
         const char *text, *changed[4], *from, *fields[4];
         double after[3]; /* 0: any that is not at its bound */
@@ -334,7 +334,7 @@ static void fits_of_others(void **state) {
 }
 
 /* The file of the machine says where its figures are from: those that were fitted, and those that were set. */
-static void prints_a_machine(void **state) {
+TEST(prints_a_machine) {
     static const char *const fields[] = {"ici.launch"};
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
@@ -351,19 +351,4 @@ static void prints_a_machine(void **state) {
     assert_null(strstr(out.bytes, "override"));
     assert_int_equal(out.bytes[out.length - 1], '\n');
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_what_rows_say),
-        cmocka_unit_test(elasticities),
-        cmocka_unit_test(bounds),
-        cmocka_unit_test(refuses),
-        cmocka_unit_test(no_machine),
-        cmocka_unit_test(usual_figures_of_copies),
-        cmocka_unit_test(usual_figures),
-        cmocka_unit_test(fits_of_others),
-        cmocka_unit_test(prints_a_machine),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

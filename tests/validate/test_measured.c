@@ -16,7 +16,7 @@ static bool parse(ts_error *err, ts_arena *arena, const char *text, ts_measured 
     return ts_measured_add(err, arena, source, table);
 }
 
-static void rows_of_both_formats(void **state) {
+TEST(rows_of_both_formats) {
     ts_arena *arena = ts_arena_new();
     ts_measured t;
     ts_error err = {0};
@@ -43,7 +43,7 @@ static void rows_of_both_formats(void **state) {
     ts_arena_free(arena);
 }
 
-static void errors(void **state) {
+TEST(errors) {
     static const struct {
         bool headed;
         const char *text, *message;
@@ -86,7 +86,7 @@ static bool add_groups(ts_error *err, ts_arena *arena, const char *text, ts_work
 }
 
 /* A group of one's own stands behind those that are there, and one of a name that is there in its place. */
-static void groups_are_added(void **state) {
+TEST(groups_are_added) {
     ts_arena *arena = ts_arena_new();
     ts_measurements m;
     ts_error err = {0};
@@ -122,7 +122,7 @@ static void groups_are_added(void **state) {
     ts_arena_free(arena);
 }
 
-static void errors_of_groups(void **state) {
+TEST(errors_of_groups) {
     static const struct {
         const char *text, *message;
         int line, column;
@@ -177,7 +177,7 @@ static const char *group_by_words(const ts_measurements *m, const char *chip, co
 }
 
 /* A chip is a machine, and as many devices as that one's file says, however tables name it. */
-static void chips_by_their_names(void **state) {
+TEST(chips_by_their_names) {
     static const char *const names[] = {"v2",      "v3",       "v4i", "v4",    "v5litepod-1",
                                         "v5 lite", "v5lite",   "v5e", "v5p",   "v6e",
                                         "v6 lite", "trillium", "v7x", "tpu7x", "Ironwood"};
@@ -202,7 +202,7 @@ static void chips_by_their_names(void **state) {
 }
 
 /* The first rule that fits counts; rules of one's own stand before those of the binary. */
-static void rules_of_words(void **state) {
+TEST(rules_of_words) {
     static const struct {
         const char *chip, *words, *timing, *group, *own;
     } rows[] = {
@@ -241,7 +241,7 @@ static void rules_of_words(void **state) {
     ts_arena_free(arena);
 }
 
-static void errors_of_rules(void **state) {
+TEST(errors_of_rules) {
     static const struct {
         const char *text, *message;
         int line, column;
@@ -289,7 +289,7 @@ static void errors_of_rules(void **state) {
     ts_arena_free(arena);
 }
 
-static void parameters(void **state) {
+TEST(parameters) {
     static const struct {
         const char *text, *key;
         int count;
@@ -353,7 +353,7 @@ static void read_table(ts_arena *arena, const char *path, ts_measured *table) {
 }
 
 /* The words of a row and the figures that someone else took from them say the same. */
-static void words_and_figures_agree(void **state) {
+TEST(words_and_figures_agree) {
     ts_arena *arena = ts_arena_new();
     ts_measured words, figures;
     ts_measurements standard;
@@ -398,7 +398,7 @@ static void words_and_figures_agree(void **state) {
 }
 
 /* Rows that state blocks are those of their kernels, too. */
-static void rows_are_shared(void **state) {
+TEST(rows_are_shared) {
     ts_arena *arena = ts_arena_new();
     ts_measurements m;
     ts_error err = {0};
@@ -431,7 +431,7 @@ static void rows_are_shared(void **state) {
 }
 
 /* Of many steps some are walked, which is nearly the same as all; small grids are walked whole. */
-static void kernels_are_predicted(void **state) {
+TEST(kernels_are_predicted) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     const ts_machine *machine = ts_machine_load(&err, arena, "tpu-v5e");
@@ -470,7 +470,7 @@ static void measured_copies(ts_arena *arena, const char *more, ts_measurements *
     assert_true(parse(NULL, arena, text.bytes, &m->table));
 }
 
-static void pairs_in_the_wrong_order_are_counted(void **state) {
+TEST(pairs_in_the_wrong_order_are_counted) {
     ts_arena *arena = ts_arena_new();
     ts_measurements m;
     ts_validation v;
@@ -490,7 +490,7 @@ static void pairs_in_the_wrong_order_are_counted(void **state) {
     ts_arena_free(arena);
 }
 
-static void a_machine_without_rows_is_told_which_there_are(void **state) {
+TEST(a_machine_without_rows_is_told_which_there_are) {
     static const struct {
         const char *more, *message;
     } rows[] = {
@@ -517,7 +517,7 @@ static void a_machine_without_rows_is_told_which_there_are(void **state) {
 }
 
 /* Tables are told apart by the columns that they must have. */
-static void tables_by_their_columns(void **state) {
+TEST(tables_by_their_columns) {
     static const struct {
         const char *text;
         bool groups, words;
@@ -535,24 +535,4 @@ static void tables_by_their_columns(void **state) {
         assert_int_equal(ts_work_rules_are(arena, &source), rows[i].words);
     }
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_of_both_formats),
-        cmocka_unit_test(errors),
-        cmocka_unit_test(groups_are_added),
-        cmocka_unit_test(errors_of_groups),
-        cmocka_unit_test(chips_by_their_names),
-        cmocka_unit_test(rules_of_words),
-        cmocka_unit_test(errors_of_rules),
-        cmocka_unit_test(tables_by_their_columns),
-        cmocka_unit_test(parameters),
-        cmocka_unit_test(words_and_figures_agree),
-        cmocka_unit_test(rows_are_shared),
-        cmocka_unit_test(kernels_are_predicted),
-        cmocka_unit_test(pairs_in_the_wrong_order_are_counted),
-        cmocka_unit_test(a_machine_without_rows_is_told_which_there_are),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

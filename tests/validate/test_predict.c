@@ -68,7 +68,7 @@ static void assert_times(double found, double expected) {
 /* ---- Rooflines ---- */
 
 /* v5e: 2 x 4 x 128^2 x 1.5 GHz of operations, a launch of 0.6 us, a dispatch of 104 us. */
-static void rooflines(void **state) {
+TEST(rooflines) {
     const ts_machine *v5e = load("tpu-v5e", NULL), *v7x = load("tpu-v7x", NULL);
     const double byte = 1e6 / (double)ts_machine_hbm_rate(v5e), operation = 1e6 / 196.608e12;
     const struct {
@@ -128,7 +128,7 @@ static void rooflines(void **state) {
 /* ---- Machines ---- */
 
 /* At half the clock the engine moves twice as many bytes a cycle; 10 / 3 and 11 / 3 cycles round to the nearest. */
-static void random_data_slow_the_clock(void **state) {
+TEST(random_data_slow_the_clock) {
     ts_machine machine = *load("tpu-v5e", NULL);
     machine.chip.sustained_khz = machine.chip.matrix_khz = 1000000;
     assert_ptr_equal(predict_under_load(arena, &machine), &machine);
@@ -169,7 +169,7 @@ static double passes(const ts_machine *m, int64_t read, int64_t written) {
     return predict(m, (ts_workload){.kind = TS_WORK_PASSES, .read_bytes = read, .written_bytes = written});
 }
 
-static void passes_over_memory(void **state) {
+TEST(passes_over_memory) {
     const ts_machine *m = load("tpu-v5e", NULL);
     assert_times(passes(m, MIB, MIB), pass(m, 64, 4096, true)); /* a block of 64 rows of 4096 columns */
     assert_times(passes(m, MIB, 0), pass(m, 64, 4096, false));
@@ -202,7 +202,7 @@ static double copy(const ts_machine *m, int64_t bytes) {
     return predict(m, (ts_workload){.kind = TS_WORK_COPY, .rank = 1, .dims = {bytes}});
 }
 
-static void copies_inside_hbm(void **state) {
+TEST(copies_inside_hbm) {
     const ts_machine *m = load("tpu-v5e", NULL);
     assert_times(copy(m, 16384), copy_rows(m, 1, 1) + 0.6);
     assert_times(copy(m, 16385), copy_rows(m, 2, 2) + 0.6);
@@ -221,7 +221,7 @@ static double copy_out(const ts_machine *m, int rank, int64_t a, int64_t b, int6
 
 /* A matrix of rows, whatever the major dims are. v4's engine issues a copy in 0.40 us and completes it in 0.17; it moves
  * 973 bytes a cycle of 1.05 GHz, and HBM takes some 0.1 us to begin. */
-static void copies_to_cmem(void **state) {
+TEST(copies_to_cmem) {
     const ts_machine *m = load("tpu-v4", NULL);
     double one = copy_out(m, 2, 512, 1024, 0), two = copy_out(m, 2, 1024, 1024, 0),
            moved = MIB / (973 * 1050.0);
@@ -248,7 +248,7 @@ static double elementwise(const ts_machine *m, int inputs, int rank, int64_t a, 
         m, (ts_workload){.kind = TS_WORK_ELEMENTWISE, .inputs = inputs, .rank = rank, .dims = {a, b, c}});
 }
 
-static void elementwise_operations(void **state) {
+TEST(elementwise_operations) {
     const ts_machine *m = load("tpu-v4", NULL);
     /* rows of 128 in the layout that pads least, in vregs of 16 of them, four at a time where there are */
     assert_times(elementwise(m, 1, 1, 300, 0, 0), half(m, 1, 16, 1, 16));  /* 2 x 256 values: 4 rows */
@@ -281,7 +281,7 @@ static double heads(const ts_machine *m, int64_t length, int64_t depth, int caus
 }
 
 /* v5e: results of the matrix units fill mxu.result_vregs x 8 rows. */
-static void attention(void **state) {
+TEST(attention) {
     const ts_machine *m = load("tpu-v5e", NULL);
     int64_t rows = m->core.mxu.result_vregs * 8;
     ts_workload w = {.kind = TS_WORK_ATTENTION, .batch = 1, .heads = 2, .length = 500, .depth = 64};
@@ -318,7 +318,7 @@ static double blocks(const ts_machine *m, const int64_t *extents, const int64_t 
 
 /* Blocks of whole passes of v5e's four units of 128: 256 x 512 x 128. Blocks lie side by side in N; of those above
  * twice as many as say what, the rest is on the line. */
-static void stated_blocks(void **state) {
+TEST(stated_blocks) {
     const ts_machine *m = load("tpu-v5e", NULL);
     const int64_t e[] = {256, 1024}, b[] = {256, 512, 256};
     double one = blocks(m, e, b, 0, 2, 512), two = blocks(m, e, b, 0, 2, 1024);
@@ -357,7 +357,7 @@ static void stated_blocks(void **state) {
 }
 
 /* Blocks that are no whole passes are those of blocks.tsim, of a product in whole blocks. */
-static void small_blocks(void **state) {
+TEST(small_blocks) {
     const ts_machine *m = load("tpu-v5e", NULL);
     double one =
         RUN(m, "blocks.tsim", 256, {"M", 128}, {"K", 512}, {"BM", 128}, {"BN", 256}, {"BK", 128}, {"N", 0});
@@ -369,7 +369,7 @@ static void small_blocks(void **state) {
 
 /* A size that is not stated leaves all to the compiler; 256 rows are in a block of 384, so that tiles are latched beside
  * them. */
-static void blocks_that_are_not_all_stated(void **state) {
+TEST(blocks_that_are_not_all_stated) {
     const ts_machine *m = load("tpu-v5e", NULL), *v6e = load("tpu-v6e", NULL);
     static const int64_t stated[][3] = {{0, 512, 256}, {256, 0, 256}, {256, 512, 0}};
     const int64_t e[] = {256, 512}, b[] = {384, 512, 512};
@@ -388,7 +388,7 @@ static void blocks_that_are_not_all_stated(void **state) {
 }
 
 /* Of 1700 in steps of 512 along K the last is padded up to 2048; in steps of 256, in which 1792 will do, up to less. */
-static void steps_that_pad_less(void **state) {
+TEST(steps_that_pad_less) {
     const ts_machine *m = load("tpu-v5e", NULL);
     const int64_t e[] = {384, 1700}, b[] = {384, 512, 256};
     assert_times(predict(m, product(384, 512, 1700)), blocks(m, e, b, 0, 2, 512) + 0.6);
@@ -407,7 +407,7 @@ static double best_of(const ts_machine *m, const int64_t (*tried)[3], int count)
 /* A compiler takes large blocks or half of their columns, in steps along K of one size or of two: of v5e those of 1024 x
  * 1024 x 512, with less than 64 MiB of VMEM of 512 rows; of v6e, whose units are wider, of 2048 x 2048 x 1024, as far as
  * there is so much. */
-static void the_best_of_some_blocks(void **state) {
+TEST(the_best_of_some_blocks) {
     if (cases(1, 0) == 0) skip();
     static const int64_t large[][3] = {{1024, 1024, 512},
                                        {1024, 512, 512},
@@ -434,7 +434,7 @@ static void the_best_of_some_blocks(void **state) {
 
 /* Of more than 2^34 products in steps as they are, or in one along K, which is faster here: of one row of blocks and of two,
  * on the line. Of 2^34 in steps of up to twice K. */
-static void large_products(void **state) {
+TEST(large_products) {
     if (cases(1, 0) == 0) skip();
     const ts_machine *m = load("tpu-v5e", NULL);
     const int64_t e[][2] = {{1024, 1040}, {2048, 1040}, {1024, 16384}}, whole[] = {1024, 1024, 1152},
@@ -445,7 +445,7 @@ static void large_products(void **state) {
 }
 
 /* What the rows of blocks have in memory is what they take: with other strides this one took 6 % less. */
-static void near_the_whole(void **state) {
+TEST(near_the_whole) {
     if (cases(1, 0) == 0) skip();
     const ts_machine *m = load("tpu-v6e", NULL);
     ts_workload work = product(16384, 6144, 2048);
@@ -460,7 +460,7 @@ static void near_the_whole(void **state) {
 }
 
 /* Fewer rows than a pass of 256 has are one, unless there is but one pass of 512 columns and 128 of K. */
-static void few_rows(void **state) {
+TEST(few_rows) {
     const ts_machine *m = load("tpu-v5e", NULL);
     static const struct {
         int64_t n, k, block_rows;
@@ -474,7 +474,7 @@ static void few_rows(void **state) {
 
 /* What a row does not state, a compiler chooses: no block of one's own is faster than the best by much, and no row
  * is too small. */
-static void free_blocks(void **state) {
+TEST(free_blocks) {
     if (cases(1, 0) == 0) skip();
     const ts_machine *m = load("tpu-v5e", NULL);
     static const int64_t tried[][3] = {{512, 1024, 512}, {512, 512, 512}, {1024, 512, 1024}, {256, 512, 256}};
@@ -494,7 +494,7 @@ static void free_blocks(void **state) {
 }
 
 /* Products in a row; the cores of a device share the rows, or the columns where those are more. */
-static void shares_of_products(void **state) {
+TEST(shares_of_products) {
     ts_error err = {0};
     const ts_machine *m = load("tpu-v5e", NULL), *v4 = load("tpu-v4", NULL),
                      *core = ts_machine_part(&err, arena, v4, 2);
@@ -516,7 +516,7 @@ static void shares_of_products(void **state) {
 }
 
 /* Products that the program does not show are passes over what they move, at least. */
-static void operands_of_products(void **state) {
+TEST(operands_of_products) {
     const ts_machine *m = load("tpu-v5e", NULL);
     ts_workload thin = product(16, 4096, 4096), wide = product(17, 4096, 4096);
     /* (16 x 4096 + 4096 x 4096) x 2 bytes are read, 16 x 4096 x 2 written */
@@ -542,7 +542,7 @@ static void operands_of_products(void **state) {
 /* ---- Collectives ---- */
 
 /* v5e: 45,000 bytes a microsecond and link each way, a launch of 3.8 us, 1 us a hop; without flits, by hand. */
-static void collectives(void **state) {
+TEST(collectives) {
     const ts_machine *v5e = load("tpu-v5e", "ici.flit=1 B"), *v7x = load("tpu-v7x", "ici.flit=1 B");
     const ts_workload permute = {.kind = TS_WORK_COLLECTIVE,
                                  .collective = TS_COLLECTIVE_PERMUTE,
@@ -594,7 +594,7 @@ static void collectives(void **state) {
 }
 
 /* What a model's programs refuse is its error: here of a machine whose VMEM is too small for any block. */
-static void what_does_not_fit(void **state) {
+TEST(what_does_not_fit) {
     const ts_machine *m = load("tpu-v5e", "memories.vmem.capacity=64 KiB");
     const ts_workload works[] = {
         {.kind = TS_WORK_PASSES, .read_bytes = MIB, .written_bytes = MIB, .group = &device_group},
@@ -620,7 +620,7 @@ static void what_does_not_fit(void **state) {
     }
 }
 
-static void without_a_model(void **state) {
+TEST(without_a_model) {
     ts_error err = {0};
     double us;
     const ts_workload norm = {.kind = TS_WORK_LAYERNORM, .group = &device_group};
@@ -637,29 +637,4 @@ static void without_a_model(void **state) {
     assert_error(&err, TS_ERROR_UNMODELLED, "not modelled: the machine has no matrix unit\n");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rooflines),
-        cmocka_unit_test(random_data_slow_the_clock),
-        cmocka_unit_test(passes_over_memory),
-        cmocka_unit_test(copies_inside_hbm),
-        cmocka_unit_test(copies_to_cmem),
-        cmocka_unit_test(elementwise_operations),
-        cmocka_unit_test(attention),
-        cmocka_unit_test(stated_blocks),
-        cmocka_unit_test(near_the_whole),
-        cmocka_unit_test(small_blocks),
-        cmocka_unit_test(blocks_that_are_not_all_stated),
-        cmocka_unit_test(steps_that_pad_less),
-        cmocka_unit_test(the_best_of_some_blocks),
-        cmocka_unit_test(large_products),
-        cmocka_unit_test(few_rows),
-        cmocka_unit_test(free_blocks),
-        cmocka_unit_test(shares_of_products),
-        cmocka_unit_test(operands_of_products),
-        cmocka_unit_test(collectives),
-        cmocka_unit_test(what_does_not_fit),
-        cmocka_unit_test(without_a_model),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+int main(void) { return run_all_tests(set_up, tear_down); }

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "validate/validate.h"
 
-static void errors_of_rows(void **state) {
+TEST(errors_of_rows) {
     static const struct {
         int count;
         double errors[20], median, high, worst;
@@ -30,7 +30,7 @@ static void errors_of_rows(void **state) {
     assert_true(ts_validated_error(150, 100) == 50 && ts_validated_error(25, 100) == -75);
 }
 
-static void goals(void **state) {
+TEST(goals) {
     const ts_work_group group = {.median = 5, .high = 12};
     const struct {
         double median, high;
@@ -77,7 +77,7 @@ static const char permutes[] = "a,v5e x8,ppermute,bytes=5760000,132.8,us\n"
                                "f,v5e x8,ppermute,bytes=2880000,70,us\n" /* 68.8 us */
                                "g,v5e,copy HBM,bytes=1,1,%\n";
 
-static void groups_of_rows(void **state) {
+TEST(groups_of_rows) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_measurements m;
@@ -120,7 +120,7 @@ static void groups_of_rows(void **state) {
 }
 
 /* Without a machine each row is of its own; one that the machine refuses has its message. */
-static void machines_of_rows(void **state) {
+TEST(machines_of_rows) {
     ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_measurements m;
@@ -144,7 +144,7 @@ static void machines_of_rows(void **state) {
 }
 
 /* Of those measured over 5 % earlier, how many are simulated later; equal ones are none. */
-static void orders(void **state) {
+TEST(orders) {
     static const struct {
         const char *rows;
         int pairs;
@@ -178,7 +178,7 @@ static double seconds_on(ts_arena *arena, const ts_measurements *m, const char *
         arena, &(ts_validate_request){.measurements = m, .machine = ts_machine_load(&err, arena, machine)});
 }
 
-static void seconds(void **state) {
+TEST(seconds) {
     ts_arena *arena = ts_arena_new();
     static const struct {
         const char *row;
@@ -206,7 +206,7 @@ static void seconds(void **state) {
 }
 
 /* Rows of one's own stand in the place of those that the binary carries, 336; groups and words do not. */
-static void tables_in_any_order(void **state) {
+TEST(tables_in_any_order) {
     static const char own[] = "tests/data/tpu_groups.tsv", groups[] = "tests/data/measured_groups.tsv",
                       words[] = "tests/data/measured_words.tsv";
     static const struct {
@@ -234,13 +234,4 @@ static void tables_in_any_order(void **state) {
     assert_false(ts_measurements_load(&err, arena, none, 1, &m));
     assert_false(ts_measurements_load(&err, arena, other, 1, &m)); /* which is no table */
     ts_arena_free(arena);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(errors_of_rows),      cmocka_unit_test(goals),  cmocka_unit_test(groups_of_rows),
-        cmocka_unit_test(machines_of_rows),    cmocka_unit_test(orders), cmocka_unit_test(seconds),
-        cmocka_unit_test(tables_in_any_order),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,7 +102,7 @@ static void check_rows(const row_case *rows, size_t count, const row_case *usual
 
 /* A row may be of several chips: "x8", extents of which one is above 1, or cores behind a hyphen, of which v2 to
  * v4 and v5p have two a chip. */
-static void chips_are_counted(void **state) {
+TEST(chips_are_counted) {
     static const char *const one[] = {"v5e",        "v5e x1",          "v5e 1x1", "v5e 1x1x1",
                                       "v6e-1",      "v5litepod-1",     "v4-2",    "v3-2",
                                       "v5p-2",      "v7x (1 of 2 TC)", "tpu v5e", "v5e, xla 2",
@@ -122,7 +122,7 @@ static void chips_are_counted(void **state) {
     }
 }
 
-static void chips_that_are_not_known(void **state) {
+TEST(chips_that_are_not_known) {
     static const char none[] = "there is no machine of that chip";
     static const row_case rows[] = {
         ROW("bytes=4096", none, .chip = "v8"),
@@ -139,7 +139,7 @@ static void chips_that_are_not_known(void **state) {
 }
 
 /* Times in their units; a rate is of the bytes that are read and written, or of two operations a product. */
-static void units_of_times(void **state) {
+TEST(units_of_times) {
     static const char copy[] = "copy HBM", gemm[] = "gemm";
     static const row_case rows[] = {
         ROW("bytes=4096", "copy 4096 read=4096 written=4096 2.5us", .unit = "us", .value = 2.5),
@@ -168,7 +168,7 @@ static void units_of_times(void **state) {
     CHECK(rows, .chip = "v5e", .words = copy);
 }
 
-static void copies(void **state) {
+TEST(copies) {
     static const char copy[] = "copy to S(3)";
     static const row_case rows[] = {
         ROW("shape=f16[512,1024]{1,0}", "copy 512x1024 inside 1us"),
@@ -190,7 +190,7 @@ static void copies(void **state) {
     CHECK(rows, .chip = "v4", .words = copy);
 }
 
-static void products(void **state) {
+TEST(products) {
     static const char none[] = "it does not state M, N and K";
     static const row_case rows[] = {
         ROW("M=8 N=16 K=32", "matmul 8x16x32:2>2 random 1us"),
@@ -242,7 +242,7 @@ static void products(void **state) {
     CHECK(rows, .chip = "v5e", .words = "gemm");
 }
 
-static void kernels_and_passes(void **state) {
+TEST(kernels_and_passes) {
     static const char kernel[] = "pallas-kernels-v5e";
     static const row_case rows[] = {
         ROW("M=N=K=64 blk=[2,4,6]", "kernel 64x64x64:2>2 block=2x4x6 random 1us", .group = kernel),
@@ -276,7 +276,7 @@ static void kernels_and_passes(void **state) {
 }
 
 /* At most 16,384 elements are a small kernel. */
-static void element_wise_groups(void **state) {
+TEST(element_wise_groups) {
     static const row_case rows[] = {
         ROW("shape=(128,128)", "elementwise 128x128 in=2 1us", .of = "small-v4"),
         ROW("shape=(16385,)", "elementwise 16385 in=2 1us", .of = "elementwise-v4"),
@@ -285,7 +285,7 @@ static void element_wise_groups(void **state) {
     CHECK(rows, .chip = "v4", .words = "f16 elementwise add");
 }
 
-static void attention(void **state) {
+TEST(attention) {
     static const char flash[] = "flash attention";
     static const row_case rows[] = {
         ROW("B=2 H=4 S=512 D=128", "attention b=2 h=4 l=512 d=128 random causal 1us"),
@@ -308,7 +308,7 @@ static void attention(void **state) {
 }
 
 /* Members are devices; of v7x a chip has two. What a device gets is all shards but its own. */
-static void collectives(void **state) {
+TEST(collectives) {
     static const char gather[] = "all_gather f32[n,8,128]", reduce[] = "all_reduce f32[n,8,128]";
     static const row_case rows[] = {
         /* a shard is 2 x 8 x 128 f32 = 8192 bytes; a chip's two devices get 3 each: 49152 bytes */
@@ -392,7 +392,7 @@ static void collectives(void **state) {
 }
 
 /* The names of suites' kernels say what runs; f32 is four bytes. */
-static void suites(void **state) {
+TEST(suites) {
     static const char none[] = "it states no shapes";
     static const row_case rows[] = {
         ROW("out=((4, 6), dtype(float32))", "passes read=96 written=96 1us",
@@ -435,7 +435,7 @@ static void suites(void **state) {
 }
 
 /* What is fused to a product counts up to where a reduction ends it. */
-static void fused_products(void **state) {
+TEST(fused_products) {
     static const row_case rows[] = {
         ROW("M=4 N=6 K=5 out=[4, 6]", "matmul 4x6x5:2>2 random 1us", .words = "JAXBench 8p_GEMM XLA"),
         ROW("M=4 N=6 K=5 out=[4, 6]", "matmul 4x6x5:2>2 1us"),
@@ -474,19 +474,4 @@ static int load_measurements(void **state) {
     return ts_measurements_load(NULL, arena, NULL, 0, &measurements) ? 0 : -1;
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chips_are_counted),
-        cmocka_unit_test(chips_that_are_not_known),
-        cmocka_unit_test(units_of_times),
-        cmocka_unit_test(copies),
-        cmocka_unit_test(products),
-        cmocka_unit_test(kernels_and_passes),
-        cmocka_unit_test(element_wise_groups),
-        cmocka_unit_test(attention),
-        cmocka_unit_test(collectives),
-        cmocka_unit_test(suites),
-        cmocka_unit_test(fused_products),
-    };
-    return cmocka_run_group_tests(tests, load_measurements, end_group);
-}
+int main(void) { return run_all_tests(load_measurements, end_group); }
