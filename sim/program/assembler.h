@@ -161,7 +161,7 @@ bool operand_is_unexpected(assembler *as, const token *at, const ts_opcode_info 
 /* operand.c. Those of an instruction, and its mask. */
 bool assemble_operands(assembler *as, const token **at, item *new);
 /* An operand of the kind that operand `index` of an instruction is. */
-bool assemble_operand(assembler *as, const token **at, const char *mnemonic, int index, ts_operand *out);
+bool assemble_operand(assembler *as, const token **at, ts_opcode opcode, int index, ts_operand *out);
 typedef enum { SAME_BUNDLE, NEW_BUNDLE } item_bundle; /* as the instruction before it, or the next one */
 /* An instruction that the text does not spell out. */
 item *add_item(assembler *as, const token *location, ts_opcode opcode, item_bundle bundle);

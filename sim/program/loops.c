@@ -44,7 +44,7 @@ typedef struct {
 /* A register or a number that a counter can have: it is compared as a signed one, with a register too. */
 static bool read_bound(assembler *as, const token **at, const char *what, ts_operand *out) {
     const token *begin = *at;
-    if (!assemble_operand(as, at, "smov", 1, out)) return false;
+    if (!assemble_operand(as, at, TS_OP_smov, 1, out)) return false;
     return out->kind != TS_OPERAND_INTEGER || out->as.integer <= INT32_MAX ||
            TOKEN_ERROR(as->err, begin, "%s is %lld, expected %d to %d", what, (long long)out->as.integer,
                        INT32_MIN, INT32_MAX);
@@ -62,7 +62,7 @@ static bool check_last(assembler *as, const token *end, const loop *l) {
 
 static bool read_loop(assembler *as, const token **at, loop *l) {
     ts_operand reg;
-    if (!assemble_operand(as, at, "smov", 0, &reg) || !expect_mark(as, at, '=', "'='") ||
+    if (!assemble_operand(as, at, TS_OP_smov, 0, &reg) || !expect_mark(as, at, '=', "'='") ||
         !read_bound(as, at, "the first value", &l->begin) || !expect_mark(as, at, ',', "','"))
         return false;
     const token *end = *at;

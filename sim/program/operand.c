@@ -1,7 +1,5 @@
 /* Operands of instructions. */
-#include <assert.h>
 #include <math.h>
-#include <string.h>
 
 #include "base/number.h"
 
@@ -124,10 +122,7 @@ bool assemble_operands(assembler *as, const token **at, item *new) {
     return parse_mask(as, at, info, code);
 }
 
-bool assemble_operand(assembler *as, const token **at, const char *mnemonic, int index, ts_operand *out) {
-    ts_opcode opcode;
-    bool known = ts_opcode_find(mnemonic, strlen(mnemonic), &opcode);
-    assert(known);
+bool assemble_operand(assembler *as, const token **at, ts_opcode opcode, int index, ts_operand *out) {
     const ts_opcode_info *info = ts_opcode_get(opcode);
-    return known && parse_operand(as, at, info, ts_opcode_operand(info, index), out);
+    return parse_operand(as, at, info, ts_opcode_operand(info, index), out);
 }
