@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "audit_orders_private.h"
+#include "base/number.h"
 #include "isa/vreg.h"
 #include "layout/dtype.h"
 #include "layout/notation/tpu_rule.h"
@@ -176,9 +177,7 @@ static void cheapest_reshape(const audit_orders *o, const audit_array *const arr
 /* ---- What fits together ---- */
 
 int64_t audit_array_elements(const audit_array *array) { /* a shape's: they fit into 64 bits */
-    int64_t elements = 1;
-    for (int i = 0; i < array->rank; i++) elements *= array->dims[i];
-    return elements;
+    return ts_product(array->rank, array->dims);
 }
 
 static bool is_permutation(const int8_t *list, int rank) {
@@ -431,19 +430,18 @@ static int64_t rows_of_tile(const audit_orders *o, const audit_array *array, con
 bool audit_order_retiles(const audit_orders *o, const audit_step *step, audit_array *view,
                          audit_order orders[2]) {
     const audit_array *from = step->operand, *to = step->made;
-    int64_t lanes = from->dims[from->rank - 1], rows = 1, above = 1;
+    int64_t lanes = from->dims[from->rank - 1], rows = ts_product(from->rank - 1, from->dims);
     if (from->rank < 2 || lanes % TS_LANES != 0 || !is_row_major(from, step->have) ||
         to->rank >= from->rank || !is_row_major(to, &step->makes))
         return false;
     *view = (audit_array){.dtype = from->dtype, .rank = 4};
-    for (int dim = 0; dim + 1 < from->rank; dim++) rows *= from->dims[dim];
     if (to->rank == 1) {
         int64_t height = rows_of_tile(o, from, step->have);
         if (height > TS_SUBLANES || from->dims[from->rank - 2] % height != 0) return false;
         const int64_t dims[] = {rows / height, lanes / TS_LANES, height, TS_LANES};
         memcpy(view->dims, dims, sizeof dims);
     } else {
-        for (int dim = 0; dim + 1 < to->rank; dim++) above *= to->dims[dim];
+        int64_t above = ts_product(to->rank - 1, to->dims);
         int64_t height = above < TS_SUBLANES ? above : TS_SUBLANES;
         if (to->rank != from->rank - 1 || above % height != 0) return false;
         const int64_t dims[] = {above / height, height, rows / above, lanes};

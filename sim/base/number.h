@@ -16,6 +16,12 @@ static inline int64_t ts_max(int64_t a, int64_t b) { return a > b ? a : b; }
 /* Rounded down, of a number above 0, and rounded up; of 0, 0. */
 static inline int ts_log2(int64_t n) { return 63 - __builtin_clzll((uint64_t)n); }
 static inline int ts_log2_up(int64_t n) { return n > 1 ? ts_log2(n - 1) + 1 : 0; }
+/* Of numbers whose product fits; 1 of none. */
+static inline int64_t ts_product(int count, const int64_t *values) {
+    int64_t product = 1;
+    for (int i = 0; i < count; i++) product *= values[i];
+    return product;
+}
 /* As qsort wants it: below 0 where a comes first. */
 static inline int ts_order(int64_t a, int64_t b) { return (a > b) - (a < b); }
 static inline int ts_order_reals(double a, double b) { return (a > b) - (a < b); }

@@ -174,9 +174,7 @@ static int order(const int64_t *a, const int64_t *b, int count, bool last) {
 }
 
 static int64_t elements_moved(const ts_core *core, const ts_slice *slice) {
-    int64_t elements = !core->setup.time_only;
-    for (int dim = 0; dim < slice->rank; dim++) elements *= slice->size[dim];
-    return elements;
+    return core->setup.time_only ? 0 : ts_slice_elements(slice);
 }
 
 /* At the next branch back, not after STEP of them. */

@@ -1,6 +1,7 @@
 /* Reductions and scans of reference expressions: functions along axes, whose input is read once, in order. */
 #include <string.h>
 
+#include "base/number.h"
 #include "reference_stream.h"
 
 /* ---- Reductions ---- */
@@ -131,8 +132,8 @@ static bool fill_scan(evaluator *in, stream *self, int64_t begin, int64_t count,
 
 stream *ts_reference_scan(evaluator *in, const node *tree, stream *value, int axis, double eps) {
     scanner *s = TS_NEW(in->arena, scanner);
-    *s = (scanner){.scan = tree->function->scan, .eps = eps, .length = value->dims[axis], .stride = 1};
-    for (int i = axis + 1; i < value->rank; i++) s->stride *= value->dims[i];
+    *s = (scanner){.scan = tree->function->scan, .eps = eps, .length = value->dims[axis]};
+    s->stride = ts_product(value->rank - axis - 1, value->dims + axis + 1);
     stream *made = ts_stream_new(in, tree, value->rank, value->dims);
     if (!made) return NULL;
     int64_t group = s->length * s->stride, groups = group > 0 ? AT_ONCE / group : 1;

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "base/text.h"
 
 static const ts_named families[] = {
@@ -120,11 +121,7 @@ const ts_operand_class *ts_opcode_operand(const ts_opcode_info *info, int index)
     return known ? &classes[info->operands[index]] : NULL;
 }
 
-int64_t ts_slice_elements(const ts_slice *slice) {
-    int64_t elements = 1;
-    for (int i = 0; i < slice->rank; i++) elements *= slice->size[i];
-    return elements;
-}
+int64_t ts_slice_elements(const ts_slice *slice) { return ts_product(slice->rank, slice->size); }
 
 void ts_address_reach(const ts_address *address, ts_space_kind space, int64_t *low, int64_t *high) {
     bool rows = space == TS_SPACE_VMEM;

@@ -7,11 +7,7 @@
 
 #include "base/number.h"
 
-int64_t ts_layout_element_count(const ts_layout *layout) {
-    int64_t total = 1;
-    for (int i = 0; i < layout->rank; i++) total *= layout->dims[i];
-    return total;
-}
+int64_t ts_layout_element_count(const ts_layout *layout) { return ts_product(layout->rank, layout->dims); }
 
 int64_t ts_layout_replica_total(const ts_layout *layout) {
     int64_t total = 1;

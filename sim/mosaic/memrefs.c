@@ -106,9 +106,7 @@ typedef struct {
 
 static bool find_tile(lowering *l, const memref *m, int dim, dim_tile *out) {
     int at = dim - (m->rank - m->tile_rank), packing = 32 / m->bits;
-    int64_t elements = 1;
-    for (int i = 0; i < m->tile_rank; i++) elements *= m->tile[i];
-    *out = (dim_tile){1, m->tile_rank > 0 ? elements / packing : 1, 0, 1};
+    *out = (dim_tile){1, m->tile_rank > 0 ? ts_product(m->tile_rank, m->tile) / packing : 1, 0, 1};
     if (m->space == MLIR_SMEM) {
         out->tile_words = 1;
         return true;
@@ -176,8 +174,7 @@ bool memref_move(lowering *l, memref *m, int dim, ts_operand index) {
 }
 
 static bool move_semaphore(lowering *l, memref *m, int dim, ts_operand index) {
-    int64_t stride = 1;
-    for (int i = dim + 1; i < m->rank; i++) stride *= m->dims[i];
+    int64_t stride = ts_product(m->rank - dim - 1, m->dims + dim + 1);
     index = scalar2(l, TS_OP_smul, index, ts_integer(stride));
     if (is_number(index)) {
         if (m->semaphore.sreg >= 0) {

@@ -2,6 +2,7 @@
  * parts. */
 #include <string.h>
 
+#include "base/number.h"
 #include "kernel.h"
 
 /* What is between the quotes of a string. */
@@ -30,12 +31,12 @@ bool kernel_check_mesh(kernel *k) {
 /* Parts of the operand's shape, on all devices together as many elements as the array has: none twice in a
  * copy. */
 static bool are_parts(const lowering *l, const ts_sharding *sharding, const mlir_type *part) {
-    int64_t elements = 1;
     for (int i = 0; i < sharding->digit_count; i++)
         if (sharding->digits[i].kind == TS_DIGIT_PARTIAL) return false;
-    for (int i = 0; i < sharding->rank; i++) elements *= sharding->dims[i];
     int64_t parts = l->target->mesh->device_count / ts_sharding_copies(sharding);
-    if (sharding->rank != part->rank || ts_sharding_elements(sharding) * parts != elements) return false;
+    if (sharding->rank != part->rank ||
+        ts_sharding_elements(sharding) * parts != ts_product(sharding->rank, sharding->dims))
+        return false;
     for (int i = 0; i < part->rank; i++)
         if (ts_sharding_extent(sharding, i) != part->dims[i]) return false;
     return true;

@@ -24,9 +24,8 @@ static bool predict_copy_inside(ts_error *err, ts_predictor *by, int64_t bytes, 
 /* A matrix of f16 to CMEM, in the layout that XLA gives it: a transfer. */
 static bool predict_copy(ts_error *err, ts_predictor *by, const ts_workload *w, const ts_machine *machine,
                          double *us) {
-    int64_t rows = 1;
     if (w->rank < 2) return predict_copy_inside(err, by, w->dims[0], machine, us);
-    for (int i = 0; i < w->rank - 1; i++) rows *= w->dims[i];
+    int64_t rows = ts_product(w->rank - 1, w->dims);
     const char *src = ts_text_format(by->arena, "f16[%lld,%lld]{1,0:T(8,128)(2,1)}", (long long)rows,
                                      (long long)w->dims[w->rank - 1]);
     const char *dst = ts_text_format(by->arena, "f16[%lld,%lld]{1,0:T(8,128)(2,1)S(3)}", (long long)rows,
@@ -64,8 +63,7 @@ enum { HALF_ROWS = 1024, HALF_BLOCKS = 8 };
 /* Rows of 128 in the layout that pads least: any dims may be the two minor ones, which XLA tiles by 8 x 128
  * and packs in pairs; a vector is padded to 256. */
 static int64_t half_rows(const ts_workload *w) {
-    int64_t least = INT64_MAX, all = 1;
-    for (int i = 0; i < w->rank; i++) all *= w->dims[i];
+    int64_t least = INT64_MAX, all = ts_product(w->rank, w->dims);
     if (w->rank == 1) return ts_ceil_div(all, 256) * 2;
     for (int i = 0; i < w->rank; i++) {
         for (int j = 0; j < w->rank; j++) {

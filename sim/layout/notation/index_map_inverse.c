@@ -159,11 +159,11 @@ bool ts_index_map_inverse(ts_error *err, ts_arena *arena, const ts_index_map *ma
     inverter v = {arena, map, ranges.low, ts_index_digits_of(arena, &ranges.from_zero, dims)};
     if (!v.digits || !has_closed_form(&v, ranges.extent)) return true;
     const ts_index_expr **exprs = TS_NEW_ARRAY(arena, const ts_index_expr *, map->rank);
-    int64_t reached = 1, addresses = 1;
+    int64_t reached = 1;
     for (int i = 0; i < v.digits->source_count; i++)
         if (!invert_source(&v, dims, i, exprs, &out->padding, &reached)) return true;
-    for (int i = 0; i < map->count; i++) addresses *= ranges.extent[i]; /* fits: the map has a layout */
-    if (reached != addresses) return true; /* a digit stands in several addresses, which must agree */
+    /* Else a digit stands in several addresses, which must agree. They fit: the map has a layout. */
+    if (reached != ts_product(map->count, ranges.extent)) return true;
     out->map = (ts_index_map){
         .rank = map->count, .count = map->rank, .names = index_names(arena, map->count), .exprs = exprs};
     out->found = true;
@@ -232,7 +232,6 @@ bool ts_notation_read_tvm(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_
     *known = *layout;
     known->injective = true;
     shape->layout = known;
-    shape->addresses = 1;
-    for (int i = 0; i <= map.separator_count; i++) shape->addresses *= physical[i];
+    shape->addresses = ts_product(map.separator_count + 1, physical);
     return true;
 }

@@ -281,14 +281,11 @@ bool ts_index_map_injective(ts_error *err, ts_arena *arena, const ts_index_map *
 
 bool ts_index_map_bijective(ts_error *err, ts_arena *arena, const ts_index_map *map, const int64_t *dims,
                             bool *bijective) {
-    int64_t count = 1, positions = 1;
     ts_layout_injectivity found;
     index_axes p;
     if (!find_axes(err, arena, map, dims, TS_INDEX_MAP_FLAT, &p) ||
         !ts_index_map_injective(err, arena, map, dims, &found))
         return false;
-    for (int i = 0; i < map->rank; i++) count *= dims[i];
-    for (int i = 0; i < p.axis_count; i++) positions *= p.sizes[i];
-    *bijective = found.injective && count == positions;
+    *bijective = found.injective && ts_product(map->rank, dims) == ts_product(p.axis_count, p.sizes);
     return true;
 }

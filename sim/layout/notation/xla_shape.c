@@ -92,8 +92,7 @@ static bool size_shape(ts_error *err, ts_arena *arena, const ts_xla_layout *f, c
     expansion one = *whole;
     const int64_t *dims = dims_of_one_memory(arena, f);
     if (dims != f->dims && !expand(err, arena, f, dims, &one)) return false;
-    int64_t logical = 1;
-    for (int i = 0; i < f->rank; i++) logical *= f->dims[i]; /* fits: the expansion is no smaller */
+    int64_t logical = ts_product(f->rank, f->dims); /* fits: the expansion is no smaller */
     int own_bits = ts_dtype_get(shape->dtype)->stored_bits;
     int unpadded_bits = shape->element_bits < own_bits ? shape->element_bits : own_bits;
     shape->padded_elements = one.all;
