@@ -43,8 +43,7 @@ TEST(allocations) {
     ts_arena_free(NULL);
 }
 
-TEST(grow_and_copy) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(grow_and_copy) {
     int *three = TS_NEW_ARRAY(arena, int, 3);
     three[2] = 7;
     int *five = ts_arena_grow(arena, three, 3, 5, sizeof *five);
@@ -54,7 +53,6 @@ TEST(grow_and_copy) {
     assert_non_null(ts_arena_grow(arena, NULL, 0, 2, 4));
     assert_string_equal(ts_arena_copy_text(arena, "tile rest", 4), "tile");
     assert_string_equal(ts_arena_copy_text(arena, NULL, 0), "");
-    ts_arena_free(arena);
 }
 
 TEST(refused) {

@@ -7,8 +7,7 @@
 #include "base/json_quote.h"
 #include "base/text.h"
 
-TEST(buffer) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(buffer) {
     ts_text text = ts_text_begin(arena);
     assert_string_equal(text.bytes, "");
     char expected[4000] = "";
@@ -26,12 +25,10 @@ TEST(buffer) {
     assert_int_equal(text.length, 1000);
     ts_text_add_bytes(&text, NULL, 0);
     assert_int_equal(text.length, 1000);
-    ts_arena_free(arena);
 }
 
 /* Every length around a power of two, where the room is just enough or just not. */
-TEST(buffer_edges) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(buffer_edges) {
     for (int length = 60; length < 70; length++) {
         ts_text text = ts_text_begin(arena);
         ts_text_add(&text, "%*d", length, 1);
@@ -39,7 +36,6 @@ TEST(buffer_edges) {
         ts_text_add_char(&text, 'x');
         assert_int_equal(strlen(text.bytes), length + 1);
     }
-    ts_arena_free(arena);
 }
 
 TEST(nearest) {
@@ -242,7 +238,7 @@ TEST(command_line_integers) {
     }
 }
 
-TEST(grouped_digits) {
+TEST_WITH_ARENA(grouped_digits) {
     static const struct {
         int64_t value;
         const char *text;
@@ -257,16 +253,14 @@ TEST(grouped_digits) {
         {INT64_MAX, "9,223,372,036,854,775,807"},
         {INT64_MIN, "-9,223,372,036,854,775,808"},
     };
-    ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char out[32];
         assert_string_equal(ts_text_group_digits(out, rows[i].value), rows[i].text);
         assert_string_equal(ts_text_grouped(arena, rows[i].value), rows[i].text);
     }
-    ts_arena_free(arena);
 }
 
-TEST(counts_with_their_nouns) {
+TEST_WITH_ARENA(counts_with_their_nouns) {
     static const struct {
         int64_t count;
         const char *noun, *text;
@@ -283,22 +277,17 @@ TEST(counts_with_their_nouns) {
         {2, "depth", "2 depths"},
         {1, "more shape", "1 more shape"},
     };
-    ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         assert_string_equal(ts_text_counted(arena, rows[i].count, rows[i].noun), rows[i].text);
-    ts_arena_free(arena);
 }
 
-TEST(formatted) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(formatted) {
     assert_string_equal(ts_text_format(arena, "%s=%d", "a", 5), "a=5");
     assert_int_equal(strlen(ts_text_format(arena, "%200d%s", 5, "b")),
                      201); /* more than a text begins with */
-    ts_arena_free(arena);
 }
 
-TEST(wrapped_lines) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(wrapped_lines) {
     static const char *const rows[][2] = {
         {"", ""},
         {"\n\n", "\n\n"},
@@ -316,22 +305,19 @@ TEST(wrapped_lines) {
         ts_text_wrap(&text, 8);
         assert_string_equal(text.bytes, rows[i][1]);
     }
-    ts_arena_free(arena);
 }
 
-TEST(choices) {
+TEST_WITH_ARENA(choices) {
     static const char *const words[] = {"a", "bc", "d", "e"};
     static const char *const expected[] = {"", "a", "a or bc", "a, bc or d", "a, bc, d or e"};
-    ts_arena *arena = ts_arena_new();
     for (int count = 0; count < 5; count++) {
         ts_text text = ts_text_begin(arena);
         ts_text_add_choices(&text, words, count);
         assert_string_equal(text.bytes, expected[count]);
     }
-    ts_arena_free(arena);
 }
 
-TEST(utf8) {
+TEST_WITH_ARENA(utf8) {
     static const struct {
         const char *bytes;
         size_t length;
@@ -370,7 +356,6 @@ TEST(utf8) {
         {"\xf5\x80\x80\x80", 0},
         {"\xff", 0},
     };
-    ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_text text = ts_text_begin(arena);
         assert_int_equal(ts_text_utf8_bytes(rows[i].bytes), rows[i].length);
@@ -379,10 +364,9 @@ TEST(utf8) {
         assert_int_equal(passed, rows[i].length ? rows[i].length : 1);
         assert_string_equal(text.bytes, rows[i].length ? rows[i].bytes : "\xef\xbf\xbd");
     }
-    ts_arena_free(arena);
 }
 
-TEST(cut) {
+TEST_WITH_ARENA(cut) {
     static const struct {
         const char *text;
         int characters, most;
@@ -396,26 +380,22 @@ TEST(cut) {
         {"a\xc3\xa4\xe2\x82\xac.", 4, 3, "a.."},
         {"\xc3\xa4\xff\xf0\x90\x80\x80.", 4, 3, "\xc3\xa4.."},
     };
-    ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         assert_int_equal(ts_text_characters(rows[i].text), rows[i].characters);
         assert_string_equal(ts_text_cut(arena, rows[i].text, rows[i].most), rows[i].cut);
     }
-    ts_arena_free(arena);
 }
 
 /* Names without control bytes are themselves, others a copy. */
-TEST(names_in_one_line) {
+TEST_WITH_ARENA(names_in_one_line) {
     static const char kept[] = "a ~\xc3\xa4\x80.tsim", broken[] = "\x1f a\nb\x7f\xc3\xa4\x01";
-    ts_arena *arena = ts_arena_new();
     assert_ptr_equal(ts_text_one_line(arena, kept), kept);
     assert_string_equal(ts_text_one_line(arena, broken), "? a?b?\xc3\xa4?");
     assert_string_equal(ts_text_one_line(arena, ""), "");
-    ts_arena_free(arena);
 }
 
 /* Behind so many bytes of the line. */
-TEST(ended_lines) {
+TEST_WITH_ARENA(ended_lines) {
     static const char words[] = "aaaaaaaaa bbbbbbbbb ccccccccc";
     static const struct {
         int used;
@@ -428,7 +408,6 @@ TEST(ended_lines) {
         {79, "aaaaaaaaa ..\n"},
         {95, "aaaaaaaaa ..\n"},
     };
-    ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_text text = ts_text_begin(arena);
         ts_text_add(&text, "before\n%*s", rows[i].used, "");
@@ -436,18 +415,15 @@ TEST(ended_lines) {
         ts_text_end_line(&text, strlen("before\n"), words);
         assert_string_equal(text.bytes + used, rows[i].end);
     }
-    ts_arena_free(arena);
 }
 
-TEST(escaped) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(escaped) {
     ts_text text = ts_text_begin(arena);
     ts_text_add_escaped(&text, "<a b=\"c\"> & \xc3\xa4\xff\x01\x1f\t\n\r \x7f");
     assert_string_equal(text.bytes, "&lt;a b=&quot;c&quot;&gt; &amp; \xc3\xa4\xef\xbf\xbd??\t\n\r \x7f");
-    ts_arena_free(arena);
 }
 
-TEST(json_quotes) {
+TEST_WITH_ARENA(json_quotes) {
     static const struct {
         const char *text, *quoted;
     } rows[] = {
@@ -457,11 +433,9 @@ TEST(json_quotes) {
         {"\x01\x1f\x7f.", "\"\\u0001\\u001f\\u007f.\""},
         {"\xc3\xa4\xff.", "\"\xc3\xa4\xef\xbf\xbd.\""},
     };
-    ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_text text = ts_text_begin(arena);
         ts_json_quote(&text, rows[i].text);
         assert_string_equal(text.bytes, rows[i].quoted);
     }
-    ts_arena_free(arena);
 }

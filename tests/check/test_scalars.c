@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "check/scalars.h"
-#include "tests/support/cmocka.h"
+#include "tests/support/test.h"
 #include "tests/support/core_fixture.h"
 
 /* Of s4 and s5, and of s6 and a constant; signalled is semaphore s7 of four. */
@@ -40,8 +40,7 @@ static const struct {
     {"dma t1", " |"},
 };
 
-TEST(controls_and_values) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(controls_and_values) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_code code = {.transfers = transfers, .transfer_count = 2};
         ts_scalar_use use;
@@ -54,5 +53,4 @@ TEST(controls_and_values) {
         for (int k = 0; k < use.value_count; k++) at += snprintf(text + at, 8, " %d", use.values[k]);
         assert_string_equal(text, rows[i].scalars);
     }
-    ts_arena_free(arena);
 }

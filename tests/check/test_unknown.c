@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "check/unknown.h"
-#include "tests/support/cmocka.h"
+#include "tests/support/test.h"
 #include "tests/support/core_fixture.h"
 
 enum { SREGS = 12, SMEM_BYTES = 64, CYCLE = 77 };
@@ -89,8 +89,7 @@ TEST(what_is_unknown_and_what_is_refused) {
 }
 
 /* A counter that goes on from an unknown start: each time round its own value is the cause. */
-TEST(a_loop_names_where_it_began) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(a_loop_names_where_it_began) {
     ts_code first = {.name = "test"}, round = first, last = first;
     ts_error err = {0};
     fixture_assemble(arena, &first, "v2s s1 v3");
@@ -102,17 +101,15 @@ TEST(a_loop_names_where_it_began) {
     assert_false(run(&err, arena, unknown, &last, 1));
     assert_non_null(strstr(err.message, "vector <- line 1 (sadd) <- line 1 (v2s)"));
     assert_null(strstr(err.message, "..."));
-    ts_arena_free(arena);
 }
 
-TEST(instructions_without_scalars_cost_nothing) {
+TEST_WITH_ARENA(instructions_without_scalars_cost_nothing) {
     static const struct {
         const char *text;
         bool asked;
     } ops[] = {{"vadd.i32 v1 v2 s3", false}, {"mlanes m1 s3", false}, {"vld v1 [0]", false},
                {"vld v1 [0+s1*128]", true},  {"nop", false},          {"jump @0", false},
                {"sst [0] 1", true},          {"core.id s1", true},    {"v2s s1 v1", true}};
-    ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
         ts_code code = {.name = "test"};
         fixture_assemble(arena, &code, ops[i].text);
@@ -120,5 +117,4 @@ TEST(instructions_without_scalars_cost_nothing) {
         assert_int_equal(ts_unknown_op_new(arena, unknown, &code.bundles[0].instructions[0]) != NULL,
                          ops[i].asked);
     }
-    ts_arena_free(arena);
 }

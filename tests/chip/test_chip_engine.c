@@ -392,7 +392,7 @@ TEST(exact_chips_simulate_all_channels) {
     close_chips(&f);
 }
 
-TEST(unlike_memories_are_not_shared) {
+TEST_WITH_ARENA(unlike_memories_are_not_shared) {
     ts_hbm_config hbm = hbm2;
     ts_dma_config dma = plain_dma;
     ts_dma_machine other = {&dma, &hbm, HBM2_KHZ, NULL};
@@ -406,10 +406,8 @@ TEST(unlike_memories_are_not_shared) {
     assert_null(ts_engine_pool_new(&other, false));
     ts_engine_pool_free(NULL);
     ts_error err = {0};
-    ts_arena *arena = ts_arena_new();
     chip_engine_setup setup = {.machine = &other};
     assert_null(chip_engine_new(&err, arena, &setup));
     assert_int_equal(err.kind, TS_ERROR_INPUT);
     chip_engine_free(NULL);
-    ts_arena_free(arena);
 }

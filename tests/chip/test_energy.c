@@ -33,7 +33,7 @@ static const ts_chip_counters counters = {
     .hbm_written_bytes = 20000,
 };
 
-TEST(operations) {
+TEST_WITH_ARENA(operations) {
     static const struct {
         const char *set;
         ts_energy_op op;
@@ -49,7 +49,6 @@ TEST(operations) {
         {"energy.vmem.femtojoules=1000", TS_ENERGY_VMEM, 40000 + 4 * 4096},
     };
     enum { ROWS = sizeof rows / sizeof *rows };
-    ts_arena *arena = ts_arena_new();
     ts_energy energy;
     const char *all[ROWS];
     double sum = 0;
@@ -75,13 +74,11 @@ TEST(operations) {
     ts_energy_of_chip(machine_of(arena, NULL, 0), &counters, &energy);
     assert_false(energy.any_stated);
     expect_picojoules(energy.ops_total, 0);
-    ts_arena_free(arena);
 }
 
 /* 15 cycles of 1.5 GHz are 10 ns: so long every pseudo channel stands by, with every row closed. */
-TEST(standby) {
+TEST_WITH_ARENA(standby) {
     static const char *const sets[] = {"hbm.controller.refresh=none", "chip.clock.sustained=1.5 GHz"};
-    ts_arena *arena = ts_arena_new();
     const ts_machine *machine = machine_of(arena, sets, 2);
     const ts_hbm_config *hbm = &machine->hbm;
     ts_energy energy, of_hbm;
@@ -95,5 +92,4 @@ TEST(standby) {
     for (int i = 0; i < TS_HBM_ENERGY_CAUSES; i++) sum += of_hbm.hbm[i];
     assert_true(of_hbm.hbm[TS_HBM_ENERGY_ACTIVATE] > 0 && of_hbm.hbm[TS_HBM_ENERGY_READ] > 0);
     expect_picojoules(of_hbm.hbm_total, sum * 1e12);
-    ts_arena_free(arena);
 }

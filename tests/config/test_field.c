@@ -65,8 +65,7 @@ static bool read(ts_error *err, ts_arena *arena, const char *text, const char *o
     return ts_field_read(err, arena, &table, above ? ts_tree_merge(arena, tree, above) : tree, out, leaves);
 }
 
-TEST(reads_a_struct) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(reads_a_struct) {
     ts_error err = {0};
     thing got;
     ts_field_leaves leaves = {0};
@@ -109,7 +108,6 @@ TEST(reads_a_struct) {
         assert_string_equal(leaves.leaves[i].path, expected[i].path);
         assert_int_equal(ts_field_leaf_status(&leaves.leaves[i]), expected[i].status);
     }
-    ts_arena_free(arena);
 }
 
 /* What is accepted, and how it is printed back. */
@@ -164,7 +162,7 @@ TEST(prints_canonically) {
 }
 
 /* As written comments stand in a column, where there is room; the values alone have none. */
-TEST(prints_a_file) {
+TEST_WITH_ARENA(prints_a_file) {
     static const char given[] =
         "a: {count: 8, big: 7} # published\nflag: true\n"
         "text: abcdefghijklmnopqrstuvwxyz0123456789 # as long\ncolour: blue # assumed\nbytes: 1024 B\n"
@@ -183,7 +181,6 @@ TEST(prints_a_file) {
                                 "cycles: 14 ns                        # derived\n"
                                 "parts:\n    x:\n        depth: 3\n    y:\n        depth: 4\n",
     };
-    ts_arena *arena = ts_arena_new();
     for (int style = 0; style < 2; style++) {
         ts_error err = {0};
         thing got;
@@ -193,7 +190,6 @@ TEST(prints_a_file) {
         ts_field_print_leaves(&text, leaves.leaves, leaves.count, (ts_field_style)style);
         assert_string_equal(text.bytes, expected[style]);
     }
-    ts_arena_free(arena);
 }
 
 TEST(refuses_values) {

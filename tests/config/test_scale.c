@@ -17,7 +17,7 @@ typedef struct {
     }
 
 /* No more than the member holds, nor half of an odd figure; 0 would stay what it is. */
-TEST(figures_are_scaled_exactly) {
+TEST_WITH_ARENA(figures_are_scaled_exactly) {
     static const struct {
         ts_field field;
         thing at;
@@ -37,7 +37,6 @@ TEST(figures_are_scaled_exactly) {
         {ROW("time", TIME, picoseconds), {.picoseconds = 800}, "time=1.6 ns", "time=0.4 ns"},
         {ROW("flag", BOOL, flag), {.flag = true}, NULL, NULL},
     };
-    ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         for (int doubles = 0; doubles < 2; doubles++) {
             const ts_field *field = &rows[i].field;
@@ -48,5 +47,4 @@ TEST(figures_are_scaled_exactly) {
             if (moved != (expected != NULL)) fail_msg("row %zu: %s", i, out.bytes);
             if (moved) assert_string_equal(out.bytes, expected);
         }
-    ts_arena_free(arena);
 }

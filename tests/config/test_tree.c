@@ -105,8 +105,7 @@ TEST(refuses) {
 }
 
 /* Aliases of aliases: 10 x 10 x 10 x 10 values from a few lines. */
-TEST(bounds_expansion) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(bounds_expansion) {
     ts_text text = ts_text_begin(arena);
     ts_text_add(&text, "a: &a [0,0,0,0,0,0,0,0,0,0]\n");
     for (char c = 'b'; c <= 'd'; c++) {
@@ -117,12 +116,10 @@ TEST(bounds_expansion) {
     expect_refusal(text.bytes, text.length,
                    "t.yaml:4:17: error: more than 4096 values, aliases expanded\n"
                    "d: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\n                ^\n");
-    ts_arena_free(arena);
 }
 
 /* A list of 4,095 values and the list itself are as many as there may be. */
-TEST(counts_every_value) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(counts_every_value) {
     ts_text text = ts_text_begin(arena);
     for (int i = 1; i < TS_TREE_MAX_NODES; i++) ts_text_add(&text, "- 0\n");
     ts_source source = {"t.yaml", text.bytes, text.length};
@@ -132,7 +129,6 @@ TEST(counts_every_value) {
     ts_text_add(&text, "- 0\n");
     expect_refusal(text.bytes, text.length,
                    "t.yaml:4096:3: error: more than 4096 values, aliases expanded\n- 0\n  ^\n");
-    ts_arena_free(arena);
 }
 
 /* Every prefix of a file is a tree or an error with a place inside it. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/support/cmocka.h"
+#include "tests/support/test.h"
 #include "tests/support/hbm2.h"
 #include "tests/support/random_layout.h"
 #include "tests/support/rounds.h"
@@ -89,8 +89,7 @@ TEST(parts_add_up) {
 /* ---- What they stand for ---- */
 
 /* Without HBM everything is the engine's: 4 MiB at 64 bytes a cycle to copy, and what the kind takes more. */
-TEST(engine_alone) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(engine_alone) {
     ts_dma_config dma = plain_dma;
     dma.bytes_per_cycle[TS_DMA_COPY] = 64;
     dma.bytes_per_cycle[TS_DMA_RETILE] = 32;
@@ -108,12 +107,10 @@ TEST(engine_alone) {
     ts_dma_cost padded = price(arena, &dma, &hbm2, plan_of(arena, ragged, ragged), false, false, true);
     assert_int_equal(padded.components[TS_DMA_COMPONENT_USEFUL], 4096);
     assert_int_equal(padded.components[TS_DMA_COMPONENT_PADDING], 4096);
-    ts_arena_free(arena);
 }
 
 /* The pins of the HBM move useful bytes, padding and waste alike. */
-TEST(bytes_split_the_peak) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(bytes_split_the_peak) {
     const ts_shape *ragged = shape(arena, "f32", 1024, 64, "{1,0:T(8,128)}"),
                    *whole = shape(arena, "f32", 1024, 64, "{1,0}");
     ts_dma_cost padded = price(arena, &plain_dma, &hbm2, plan_of(arena, ragged, ragged), true, true, true);
@@ -128,12 +125,10 @@ TEST(bytes_split_the_peak) {
     assert_int_equal(wasted.components[TS_DMA_COMPONENT_PADDING], 0);
     assert_in_range(
         wasted.components[TS_DMA_COMPONENT_WASTE] - wasted.components[TS_DMA_COMPONENT_USEFUL] + 1, 0, 2);
-    ts_arena_free(arena);
 }
 
 /* Where the engine is slow at a kind, what a copy needs are the bytes that are asked for; waste hides behind the rest. */
-TEST(waste_hides_behind_the_engine) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(waste_hides_behind_the_engine) {
     const ts_shape *ragged = shape(arena, "f32", 1024, 64, "{1,0:T(8,128)}"),
                    *turned = shape(arena, "f32", 1024, 64, "{0,1}");
     ts_dma_config slow = plain_dma;
@@ -146,7 +141,6 @@ TEST(waste_hides_behind_the_engine) {
     assert_int_equal(cost.components[TS_DMA_COMPONENT_USEFUL], peak);
     assert_int_equal(cost.components[TS_DMA_COMPONENT_WASTE], 0);
     assert_int_equal(cost.components[TS_DMA_COMPONENT_REORDER], cost.engine_cycles - peak);
-    ts_arena_free(arena);
 }
 
 /* Those beyond the first, where they take more than half of the fixed cost. */
@@ -283,8 +277,7 @@ static void check_saving(int64_t part, int64_t before, int64_t after, int least_
     assert_in_range((before - after) * 100 / part, least_percent, most_percent);
 }
 
-TEST(parts_are_what_could_be_saved) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(parts_are_what_could_be_saved) {
     const ts_shape *rows = shape(arena, "f32", 512, 512, "{1,0}"),
                    *turned = shape(arena, "f32", 512, 512, "{0,1}");
     const ts_plan *copy = plan_of(arena, rows, rows), *turn = plan_of(arena, rows, turned);
@@ -320,7 +313,6 @@ TEST(parts_are_what_could_be_saved) {
     after = price(arena, &plain_dma, &hbm2, turn, true, false, true);
     check_saving(before.components[TS_DMA_COMPONENT_REORDER], before.cycles, after.cycles, 80, 110);
     assert_string_equal(before.limiter, "transpose rate of the DMA engine");
-    ts_arena_free(arena);
 }
 
 /* ---- Runs ---- */
@@ -403,8 +395,7 @@ TEST(runs_are_those_counted_one_by_one) {
     assert_true(alike >= most / 2);
 }
 
-TEST(runs_of_a_tile) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(runs_of_a_tile) {
     const ts_plan *plan =
         plan_of(arena, shape(arena, "f32", 8, 165, "{1,0}"), shape(arena, "f32", 8, 165, "{1,0:T(8,128)}"));
     ts_dma_runs runs;
@@ -414,5 +405,4 @@ TEST(runs_of_a_tile) {
     assert_int_equal(runs.count[10], 8); /* 37 of them: 1184 bits */
     assert_int_equal(runs.longest_bits[10], 1184);
     assert_int_equal(runs.total, 16);
-    ts_arena_free(arena);
 }

@@ -9,7 +9,7 @@
 #include "tests/support/rounds.h"
 #include "tests/support/random_layout.h"
 #include "move/move.h"
-#include "tests/support/cmocka.h"
+#include "tests/support/test.h"
 
 enum { PAIRS = 500, SANITIZED_PAIRS = 60 };
 enum { BEHIND_BYTES = 64 }; /* of a source, as many as kernels may read on */
@@ -115,10 +115,9 @@ static edge move(const moved *pair, const ts_move_options *options) {
     return second;
 }
 
-TEST(random_pairs) {
+TEST_WITH_ARENA(random_pairs) {
     const char *given = getenv("TS_SEED");
     uint64_t seed = given ? strtoull(given, NULL, 10) : 11;
-    ts_arena *arena = ts_arena_new();
     for (int n = 0, most = rounds(PAIRS, SANITIZED_PAIRS); n < most; n++) {
         ts_arena_reset(arena);
         int64_t dims[MAX_DIMS];
@@ -150,5 +149,4 @@ TEST(random_pairs) {
         edge_free(&want);
         edge_free(&pair.src);
     }
-    ts_arena_free(arena);
 }

@@ -9,7 +9,7 @@
 #include "tests/support/random_transfer.h"
 #include "tests/support/rounds.h"
 #include "machine/machine.h"
-#include "tests/support/cmocka.h"
+#include "tests/support/test.h"
 #include "tests/support/shapes.h"
 
 enum { PAIRS = 32, TPU_PAIRS = 16, DRAWN = 20, SEED = 77 };
@@ -113,9 +113,8 @@ TEST(skipping_is_close_to_walking) {
     assert_true(fabs(d.sum) < 0.005 * d.pairs);
 }
 
-TEST(a_tpu_is_priced_within_a_hundredth) {
+TEST_WITH_ARENA(a_tpu_is_priced_within_a_hundredth) {
     static const char *const tpu_layouts[] = {"{1,0}", "{1,0:T(8,128)}", "{1,0:T(4,128)}", "{1,0:T(2,128)}"};
-    ts_arena *arena = ts_arena_new();
     const ts_machine *tpu = ts_machine_load(NULL, arena, "tpu-v5e");
     assert_non_null(tpu);
     ts_dma_machine machine = ts_dma_machine_of(tpu, NULL);
@@ -136,7 +135,6 @@ TEST(a_tpu_is_priced_within_a_hundredth) {
     }
     print_distance("TPU v5e", &d);
     assert_true(d.skipped == d.pairs && d.far == 0);
-    ts_arena_free(arena);
 }
 
 static void compare_on(distance *d, ts_arena *arena, const char *name, const random_transfer *t) {
@@ -253,8 +251,7 @@ TEST(short_transfers_are_priced_to_the_cycle) {
 }
 
 /* A slice that no access of the simulated channel is of. */
-TEST(a_channel_without_accesses_stands_for_none) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(a_channel_without_accesses_stands_for_none) {
     const int64_t begin[] = {0, 0, 24, 63}, start[4] = {0};
     const ts_shape *src = parse_shape(arena, "s32[107,2,203,160]{3,2,1,0:T(2,128)}"),
                    *dst = parse_shape(arena, "s32[62,2,179,54]{3,0,1,2:T(1024)}");
@@ -264,12 +261,10 @@ TEST(a_channel_without_accesses_stands_for_none) {
     distance d = {0};
     compare_on(&d, arena, "hbm2-reference", &t);
     assert_int_equal(d.pairs, 1);
-    ts_arena_free(arena);
 }
 
 /* A thousand times more elements must not take a thousand times the walking. */
-TEST(large_tensors_are_mostly_skipped) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(large_tensors_are_mostly_skipped) {
     int64_t dims[2] = {16384, 4096};
     const ts_shape *src = shape(arena, dims, "{1,0}"), *dst = shape(arena, dims, "{1,0:T(8,128)}");
     ts_dma_cost cost = price(arena, "A", src, dst, false, false);
@@ -277,13 +272,11 @@ TEST(large_tensors_are_mostly_skipped) {
     assert_int_equal(cost.transfer.src_bytes, 1 << 28);
     assert_in_range(cost.cycles, (1 << 28) / HBM2_BYTES_PER_NS / 0.93, (1 << 28) / HBM2_BYTES_PER_NS / 0.91);
     assert_in_range(cost.hbm.reads, (1 << 23) * 0.99, (1 << 23) * 1.01);
-    ts_arena_free(arena);
 }
 
 /* Four channels are all walked, so that only blocks can be left out; each has as many accesses as are offered
  * together (256). */
-TEST(blocks_that_fill_an_offer_are_left_out) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(blocks_that_fill_an_offer_are_left_out) {
     ts_error err = {0};
     ts_hbm_config hbm = hbm2;
     ts_dma_machine machine = {&plain_dma, &hbm, HBM2_KHZ, NULL};
@@ -296,12 +289,10 @@ TEST(blocks_that_fill_an_offer_are_left_out) {
         &err, arena, &(ts_dma_price_request){&machine, plan, {.in_hbm = true}, {.in_hbm = false}, false},
         &cost));
     assert_true(cost.estimated);
-    ts_arena_free(arena);
 }
 
 /* Element by element: as a box of blocks of one. */
-TEST(gathers_are_skipped) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(gathers_are_skipped) {
     int64_t dims[2] = {cases(2048, 512), 2000};
     const ts_shape *src = shape(arena, dims, "{1,0}"), *dst = shape(arena, dims, "{1,0:T(8,128)(*,3)}");
     ts_dma_cost exact = price(arena, "H", src, dst, true, true),
@@ -309,11 +300,9 @@ TEST(gathers_are_skipped) {
     assert_int_equal(exact.transfer.kind, TS_DMA_GATHER);
     assert_true(quick.estimated && is_close(&quick, &exact));
     assert_int_equal(quick.transfer.useful_bytes, exact.transfer.useful_bytes);
-    ts_arena_free(arena);
 }
 
-TEST(prices_kept_are_the_same) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(prices_kept_are_the_same) {
     ts_error err = {0};
     int64_t dims[2] = {300, 256};
     ts_dma_machine machine = {&plain_dma, &hbm2, HBM2_KHZ, NULL}, keeps = machine;
@@ -331,12 +320,10 @@ TEST(prices_kept_are_the_same) {
             ts_dma_price(&err, arena, &(ts_dma_price_request){&keeps, plans[i % 4], hbm, to, i & 8}, &kept));
         assert_memory_equal(&fresh, &kept, sizeof fresh);
     }
-    ts_arena_free(arena);
 }
 
 /* The same boxes, beside bytes that are padding or another's, or of another type that keeps its bits. */
-TEST(neighbours_of_writes_are_told_apart) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(neighbours_of_writes_are_told_apart) {
     ts_error err = {0};
     const int64_t zero[2] = {0, 0}, tall[2] = {64, 1}, wide[2] = {64, 2};
     ts_dma_machine keeps = {&plain_dma, &hbm2, HBM2_KHZ, ts_dma_prices_new(arena)}, fresh = keeps;
@@ -361,11 +348,10 @@ TEST(neighbours_of_writes_are_told_apart) {
     assert_true(asked[1].transfer.rmw_lines > 0);
     assert_int_equal(asked[3].transfer.rmw_lines, 0);
     assert_int_not_equal(asked[6].transfer.kind, asked[2].transfer.kind);
-    ts_arena_free(arena);
 }
 
 /* Questions that differ in one thing alone, which the price depends on. */
-TEST(like_questions_are_told_apart) {
+TEST_WITH_ARENA(like_questions_are_told_apart) {
     static const struct {
         const char *src, *dst;
         int64_t begin[2], sizes[2], to[2];
@@ -384,7 +370,6 @@ TEST(like_questions_are_told_apart) {
         {"f32[64,90]{1,0}", "f32[64,90]{1,0:T(16,128)(*,3)}", {0, 0}, {64, 90}, {0, 0}},
         {"f32[64,200]{1,0}", "f32[64,90]{1,0:T(16,128)(*,3)}", {0, 0}, {64, 90}, {0, 0}},
     };
-    ts_arena *arena = ts_arena_new();
     const ts_dma_end hbm = {.in_hbm = true};
     ts_dma_machine keeps = {&plain_dma, &hbm2, HBM2_KHZ, ts_dma_prices_new(arena)}, fresh = keeps;
     ts_dma_cost before = {0};
@@ -404,12 +389,10 @@ TEST(like_questions_are_told_apart) {
         if (k > 0) assert_memory_not_equal(&kept, &before, sizeof kept);
         before = kept;
     }
-    ts_arena_free(arena);
 }
 
 /* That a price is over a limit is known of lower ones alone; a price answers whatever the limit. */
-TEST(limits_are_told_apart) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(limits_are_told_apart) {
     int64_t dims[2] = {300, 256};
     ts_dma_machine keeps = {&plain_dma, &hbm2, HBM2_KHZ, ts_dma_prices_new(arena)}, fresh = keeps;
     const ts_shape *src = shape(arena, dims, "{1,0}");
@@ -431,12 +414,10 @@ TEST(limits_are_told_apart) {
     assert_memory_equal(&cost, &whole, sizeof cost);
     assert_true(ts_dma_price_within(NULL, arena, &known, 1, &cost) && !cost.is_over);
     assert_memory_equal(&cost, &whole, sizeof cost);
-    ts_arena_free(arena);
 }
 
 /* By the figures of the machine, wherever they lie. */
-TEST(prices_are_kept_by_content) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(prices_are_kept_by_content) {
     ts_error err = {0};
     int64_t dims[2] = {300, 256}, cycles[4];
     ts_dma_config dma[2] = {plain_dma, plain_dma};
@@ -461,7 +442,6 @@ TEST(prices_are_kept_by_content) {
     }
     assert_int_not_equal(cycles[1], cycles[0]);
     assert_int_not_equal(cycles[3], cycles[1]);
-    ts_arena_free(arena);
 }
 
 /* Of no bytes more than the pins, or the engine, move at their peaks: any shapes, layouts and ends. */

@@ -4,7 +4,7 @@
 
 #include "base/number.h"
 #include "machine/machine.h"
-#include "tests/support/cmocka.h"
+#include "tests/support/test.h"
 #include "tests/support/hbm2.h"
 #include "tests/support/random_transfer.h"
 #include "tests/support/rounds.h"
@@ -56,7 +56,7 @@ static void check_limits(const ts_machine *tpu, const limited *of) {
     ts_arena_free(arena);
 }
 
-TEST(what_is_over_a_limit_is_not_priced) {
+TEST_WITH_ARENA(what_is_over_a_limit_is_not_priced) {
     static const limited rows[] = {
         {"bf16[32,4096,1000]{2,1,0}", "bf16[32,4096,1000]{2,1,0:T(8,128)(2,1)}", 88}, /* two boxes */
         {"bf16[8,4096,1000]{2,1,0}", "bf16[8,4096,1000]{2,1,0:T(8,128)(2,1)}",
@@ -65,10 +65,8 @@ TEST(what_is_over_a_limit_is_not_priced) {
         {"f32[1024,640]{1,0}", "f32[1024,640]{1,0:T(8,128)}", 0}, /* small: without windows */
         {"f32[9000,1000]{1,0}", "f32[9000,1000]{1,0:T(3,5)}", 0}, /* boxes taken as one */
     };
-    ts_arena *arena = ts_arena_new();
     const ts_machine *tpu = ts_machine_load(NULL, arena, "tpu-v5e");
     for (int i = 0, most = cases(sizeof rows / sizeof rows[0], 1); i < most; i++) check_limits(tpu, &rows[i]);
-    ts_arena_free(arena);
 }
 
 /* ---- Floors ---- */
@@ -98,7 +96,7 @@ TEST(least_is_the_slower_of_two) {
 }
 
 /* What lies at several places is written to each and read once; what is read again and again lies there once. */
-TEST(every_element_is_moved_once) {
+TEST_WITH_ARENA(every_element_is_moved_once) {
     static const struct {
         const char *src, *dst;
         int64_t read, written;
@@ -109,7 +107,6 @@ TEST(every_element_is_moved_once) {
         {"u8[64,256] (64,256):(0,1)", "u8[64,256]{1,0}", 256, 64 * 256},
         {"u8[64,256]{1,0}", "u8[64,256] S[(64,256):(256,1)] + R[3:16384]", 64 * 256, 3 * 64 * 256},
     };
-    ts_arena *arena = ts_arena_new();
     ts_dma_machine machine = {&plain_dma, &hbm2, HBM2_KHZ, NULL};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         random_transfer t = random_transfer_of(arena, rows[i].src, rows[i].dst);
@@ -121,7 +118,6 @@ TEST(every_element_is_moved_once) {
                              (k & 1 ? rows[i].read : 0) + (k >> 1 ? rows[i].written : 0));
         }
     }
-    ts_arena_free(arena);
 }
 
 /* Where blocks are left out, too: the engine is busy for all of them, and the fixed cost comes on top. */

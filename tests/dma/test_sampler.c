@@ -382,8 +382,7 @@ TEST(time_is_that_of_all_blocks) {
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) check_run(&runs[i]);
 }
 
-TEST(without_refreshes_nothing_is_left_out) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(without_refreshes_nothing_is_left_out) {
     bench b;
     run(arena, &runs[0], NULL, &b);
     b.sampler.memory = (sampler_memory){.lines = LINES};
@@ -394,5 +393,4 @@ TEST(without_refreshes_nothing_is_left_out) {
         assert_true(ts_traversal_next(again, &accesses, &lines, &elements));
         assert_false(sampler_note(&b.sampler, again, 100 * i));
     }
-    ts_arena_free(arena);
 }

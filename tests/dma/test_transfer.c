@@ -43,13 +43,11 @@ TEST(loops_beyond_those_held_take_descriptors) {
 }
 
 /* Each box has its own. */
-TEST(boxes_take_descriptors) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(boxes_take_descriptors) {
     const ts_plan *plan = plan_of(arena, "f32[12,200]{1,0:T(8,128)}", "f32[12,200]{1,0}", NULL);
     assert_true(plan->box_count > 1);
     assert_int_equal(transfer_count_descriptors(plan, 4), plan->box_count);
     assert_true(transfer_count_descriptors(plan, 1) > plan->box_count);
-    ts_arena_free(arena);
 }
 
 /* The engine's for the kind, that at which it reads HBM, or that of the partitions that each side reaches. */
@@ -82,7 +80,7 @@ TEST(the_slowest_is_the_rate) {
 }
 
 /* What has no rate of its own is done element by element. */
-TEST(kinds_without_a_rate_are_gathers) {
+TEST_WITH_ARENA(kinds_without_a_rate_are_gathers) {
     static const struct {
         int32_t retile, gather;
         ts_dma_kind done;
@@ -92,7 +90,6 @@ TEST(kinds_without_a_rate_are_gathers) {
                 {0, 4, TS_DMA_GATHER, true},
                 {0, 1, TS_DMA_GATHER, true},
                 {0, 0, TS_DMA_GATHER, false}};
-    ts_arena *arena = ts_arena_new();
     const ts_plan *plan = plan_of(arena, "f32[64,512]{1,0}", "f32[64,512]{1,0:T(8,128)}", NULL);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ts_error err = {0};
@@ -104,5 +101,4 @@ TEST(kinds_without_a_rate_are_gathers) {
         if (!rows[i].good)
             assert_string_equal(err.message, "the DMA engine of this machine cannot do a retile");
     }
-    ts_arena_free(arena);
 }

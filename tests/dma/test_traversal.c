@@ -5,7 +5,7 @@
 
 #include "tests/support/random_layout.h"
 #include "dma/traversal_private.h"
-#include "tests/support/cmocka.h"
+#include "tests/support/test.h"
 
 static const char *const layouts[] = {"{2,1,0}", "{2,1,0:T(8,128)}", "{0,2,1:T(8,128)}", "{1,2,0}",
                                       "{2,0,1:T(4)}"};
@@ -89,8 +89,7 @@ TEST(accesses_are_counted_as_they_are_listed) {
 }
 
 /* Backward, an element in each line of 16 bytes: row i has the lines 16 i to 16 i + 7. */
-TEST(rows_that_go_backward_have_their_lines) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(rows_that_go_backward_have_their_lines) {
     const ts_plan *plan = plan_between(arena, "f32[4,8] S[(4,8):(64,-4)] + 28", "f32[4,8]", INT64_C(1) << 33);
     ts_traversal *traversal = ts_traversal_new(arena, plan, 16, 0, 32);
     const ts_traversal_access *accesses;
@@ -102,12 +101,10 @@ TEST(rows_that_go_backward_have_their_lines) {
             seen[accesses[i].address / 16]++;
         }
     for (int line = 0; line < 4 * 16; line++) assert_int_equal(seen[line], line % 16 < 8);
-    ts_arena_free(arena);
 }
 
 /* As far apart as 64 bits hold: sums of their lines' numbers would not fit. */
-TEST(lines_far_apart_are_counted) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(lines_far_apart_are_counted) {
     const ts_plan *plan = plan_between(arena, "u8[4096] S[4096:140737488355328]", "u8[4096]", 0);
     ts_traversal *counts = ts_traversal_new(arena, plan, 16, 16, 8);
     const ts_traversal_access *accesses;
@@ -117,7 +114,6 @@ TEST(lines_far_apart_are_counted) {
     while (ts_traversal_next(counts, &accesses, &count, &elements)) assert_int_equal(count, 0);
     assert_int_equal(counts->totals.src_lines, 4096);
     assert_int_equal(counts->totals.dst_lines, 4096 / 16);
-    ts_arena_free(arena);
 }
 
 TEST(elements_before_a_block_are_those_traversed) {
@@ -257,8 +253,7 @@ TEST(blocks_before_a_smaller_iteration_are_alike) {
 }
 
 /* Blocks of one kind may have more lines, or fewer: so many are measured that their mean is known. */
-TEST(work_of_uneven_blocks_is_found) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(work_of_uneven_blocks_is_found) {
     const ts_plan *plan = plan_between(arena, "s4[3584,312,13]{2,1,0:T(2,128)E(4)}",
                                        "s4[3584,312,13]{2,0,1:T(4,128)(8,1)E(4)}", INT64_C(1) << 36);
     ts_traversal *traversal = ts_traversal_new(arena, plan, 512, 0, 32);
@@ -271,7 +266,6 @@ TEST(work_of_uneven_blocks_is_found) {
     assert_int_equal(plan->box_count, 1);
     int64_t lines = lines_of(traversal) * TS_TRAVERSAL_LINE_WORK, off = work - lines;
     assert_in_range(off < 0 ? -off : off, 0, lines / 400);
-    ts_arena_free(arena);
 }
 
 /* A traversal that goes on at a block gives what one gives that has come there; then its box is by itself. */
@@ -530,8 +524,7 @@ static ts_traversal *traverse_transpose(ts_arena *arena) {
 }
 
 /* 512 bytes a row of the destination, then as many rows as make 4 KiB. */
-TEST(places_of_the_blocks_of_a_transpose) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(places_of_the_blocks_of_a_transpose) {
     ts_traversal *traversal = traverse_transpose(arena);
     const ts_traversal_access *accesses;
     int64_t elements;
@@ -548,13 +541,11 @@ TEST(places_of_the_blocks_of_a_transpose) {
     assert_string_equal(text, "0+8 0+128 / 0+8 128+128 / 0+8 256+44 / "
                               "8+8 0+128 / 8+8 128+128 / 8+8 256+44 / "
                               "16+4 0+128 / 16+4 128+128 / 16+4 256+44 / ");
-    ts_arena_free(arena);
 }
 
 /* 3 x 3 blocks; all boxes as one have no loops in common. */
-TEST(periods_are_iterations_of_inner_loops) {
+TEST_WITH_ARENA(periods_are_iterations_of_inner_loops) {
     static const int64_t periods[] = {1, 2, 3, 6, 6, 6, 9, 9, 9, 9};
-    ts_arena *arena = ts_arena_new();
     ts_traversal *traversal = traverse_transpose(arena);
     const ts_traversal_access *accesses;
     int64_t elements;
@@ -564,5 +555,4 @@ TEST(periods_are_iterations_of_inner_loops) {
         assert_int_equal(ts_traversal_period(traversal, least), periods[least - 1]);
     ts_traversal_join_boxes(traversal);
     for (int least = 1; least <= 10; least++) assert_int_equal(ts_traversal_period(traversal, least), least);
-    ts_arena_free(arena);
 }

@@ -215,8 +215,7 @@ static bool is_same_changed(const ts_hbm *hbm, const hbm_channel *ch, void (*cha
     return same;
 }
 
-TEST(states_that_differ_do) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(states_that_differ_do) {
     ts_hbm_config config = hbm2;
     config.address_map = "off co:1 ch co pc bg ba ro";
     ts_hbm *hbm = ts_hbm_new(NULL, arena, &config);
@@ -234,13 +233,11 @@ TEST(states_that_differ_do) {
     ch->refresh_until[1] = ch->bus_until[1] + 5; /* that of the other pseudo channel is over */
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (is_same_changed(hbm, ch, rows[i].change) != rows[i].same) fail_msg("%s", rows[i].name);
-    ts_arena_free(arena);
 }
 
 /* Two channels wait for a refresh only, and nothing is to be done until then; but what is offered before that is done at
  * once, where it does matter to which of their bank groups the last write went. */
-TEST(what_may_be_offered_before_the_next_step_counts) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(what_may_be_offered_before_the_next_step_counts) {
     ts_hbm_config config = hbm2;
     config.address_map = "off co:1 ch co pc bg ba ro";
     const int64_t group = 16384; /* to the next, in bytes */
@@ -256,7 +253,6 @@ TEST(what_may_be_offered_before_the_next_step_counts) {
     assert_false(hbm_are_equivalent(hbm, a, b));
     for (int i = 0; i < 2; i++) ts_hbm_stream_offer(stream, i * 64, 64, false, 1000);
     assert_true(hbm_are_equivalent(hbm, a, b));
-    ts_arena_free(arena);
 }
 
 /* ---- Channels that come to the same state again ---- */
@@ -287,9 +283,8 @@ static ts_hbm_stats run(const ts_machine *machine, const char *pattern, bool exa
     return stats;
 }
 
-TEST(channels_are_represented_again) {
+TEST_WITH_ARENA(channels_are_represented_again) {
     static const char *const patterns[] = {"l_relayout", "m_unlayout"};
-    ts_arena *arena = ts_arena_new();
     const ts_machine *machine = ts_machine_load(NULL, arena, "hbm3-reference");
     for (int i = 0; i < 2; i++) {
         int all, some;
@@ -299,7 +294,6 @@ TEST(channels_are_represented_again) {
         assert_int_equal(all, 160);
         assert_in_range(some, 30, 46); /* four do not do the same */
     }
-    ts_arena_free(arena);
 }
 
 /* `lines` of each channel in turns, from a cycle on: those of channel c are `apart` * c bytes behind the first one's. */
@@ -310,8 +304,7 @@ static void offer_lines(ts_hbm_stream *stream, int lines, int64_t apart, int64_t
 }
 
 /* After a rest all are alike, but that is not looked for where a few requests come, as the next may be others. */
-TEST(channels_that_get_much_are_compared) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(channels_that_get_much_are_compared) {
     ts_hbm_config config = hbm2;
     config.address_map = "off co:1 ch co pc bg ba ro";
     ts_hbm *hbm = ts_hbm_new(NULL, arena, &config);
@@ -324,7 +317,6 @@ TEST(channels_that_get_much_are_compared) {
     ts_hbm_settle(hbm, 100000);
     offer_lines(stream, 8, 0, 100000);
     assert_int_equal(hbm->simulated_count, 1);
-    ts_arena_free(arena);
 }
 
 /* Channels that got different amounts are one, then each goes on alone. */

@@ -220,9 +220,8 @@ TEST(a_stream_starts_again_before_a_gap) {
 
 /* Each request is to a row of its own of one bank, so one follows the other after tRC; local cycles start
  * again many times, and with half CKs the edges of commands stay where they are. */
-TEST(local_cycles_start_again_at_an_edge) {
+TEST_WITH_ARENA(local_cycles_start_again_at_an_edge) {
     const int64_t period = 2 * 50000007, row = 1 << 18;
-    ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_hbm_config config = variant(TS_HBM_SCHEDULER_ROW_HIT, TS_HBM_PAGE_OPEN, TS_HBM_REFRESH_NONE, 2);
     config.timing.t_rc = (int32_t)(period / 2);
@@ -237,7 +236,6 @@ TEST(local_cycles_start_again_at_an_edge) {
         if (i == 1) first = end; /* the first needs no PRE */
         if (i > 1) assert_int_equal(end, first + (i - 1) * period);
     }
-    ts_arena_free(arena);
 }
 
 /* Reads of rows of one bank, one every tRC: a read waits in the queue while local cycles start again. `times`: each is
@@ -311,8 +309,7 @@ TEST(nothing_else_starts_again) {
 }
 
 /* Twelve bursts of a row: with closed pages, the per bank scheduler closes it with each third. */
-TEST(pages_close_after_so_many_accesses) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(pages_close_after_so_many_accesses) {
     ts_error err = {0};
     ts_hbm_stats stats;
     ts_hbm_config config = variant(TS_HBM_SCHEDULER_PER_BANK, TS_HBM_PAGE_CLOSED, TS_HBM_REFRESH_NONE, 1);
@@ -324,7 +321,6 @@ TEST(pages_close_after_so_many_accesses) {
     ts_hbm_drain(hbm);
     ts_hbm_read_stats(hbm, &stats);
     assert_int_equal(stats.activations, 4);
-    ts_arena_free(arena);
 }
 
 /* From the last read of a bus on data are awaited for tCL; then, until all is done, there is nothing to do. Writes are

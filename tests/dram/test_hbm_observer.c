@@ -131,7 +131,7 @@ TEST(test_subset) {
 }
 
 /* A request takes each burst that it touches, by a byte or more. */
-TEST(requests_take_the_bursts_that_they_touch) {
+TEST_WITH_ARENA(requests_take_the_bursts_that_they_touch) {
     static const struct {
         int64_t address;
         int32_t bytes;
@@ -147,7 +147,6 @@ TEST(requests_take_the_bursts_that_they_touch) {
                 {5 * BURST, 97, 4},
                 {BURST / 2, BURST, 2},
                 {BURST - 1, BURST + 2, 3}};
-    ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_hbm *hbm = ts_hbm_new(NULL, arena, &hbm2);
         ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, 65536, TS_HBM_UNLIMITED);
@@ -159,5 +158,4 @@ TEST(requests_take_the_bursts_that_they_touch) {
             fail_msg("%d bytes at %d: %d bursts", (int)rows[i].bytes, (int)rows[i].address,
                      (int)(stats.reads + stats.writes));
     }
-    ts_arena_free(arena);
 }

@@ -177,8 +177,7 @@ TEST(any_two_commands) {
     }
 }
 
-TEST(four_acts_in_a_window) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(four_acts_in_a_window) {
     ts_hbm_config c = {.stacks = 1,
                        .channels = 1,
                        .pseudo_channels = 2,
@@ -207,7 +206,6 @@ TEST(four_acts_in_a_window) {
                      14); /* the other pseudo channel: its bus only */
     issue(dram, TS_DRAM_ACT, 1, 30);
     assert_int_equal(dram_earliest(dram, TS_DRAM_ACT, 3).cycle, 34);
-    ts_arena_free(arena);
 }
 
 /* ---- Sequences of requests, in one pseudo channel: bits 6-7 of an address are the bank group, 8-11 the
@@ -310,8 +308,7 @@ static int64_t run(const sensitivity *row, const ts_hbm_config *reference, int32
 }
 
 /* All that a longer figure adds is counted as its rule's limiter. */
-TEST(the_rule_is_the_cause) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(the_rule_is_the_cause) {
     const ts_machine *machines[] = {ts_machine_load(NULL, arena, "hbm2-reference"),
                                     ts_machine_load(NULL, arena, "hbm3-reference")};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -323,7 +320,6 @@ TEST(the_rule_is_the_cause) {
             fail_msg("%s, %s: %lld longer, %lld of it %s\n", rows[i].field, rows[i].requests, (long long)more,
                      (long long)counted, ts_hbm_limiter_name(rows[i].limiter));
     }
-    ts_arena_free(arena);
 }
 
 /* ---- Rules of one's own. ---- */
@@ -354,8 +350,7 @@ static const struct {
     {"R0 R40", {"none", TS_DRAM_CHANNEL, ROWS, ROWS, 0, 1, true, TS_HBM_LIMITER_PPD}, 40, 0},
 };
 
-TEST(a_rule_added_at_run_time) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(a_rule_added_at_run_time) {
     ts_hbm_config c = ts_machine_load(NULL, arena, "hbm2-reference")->hbm;
     c.refresh = TS_HBM_REFRESH_NONE;
     c.channels = c.pseudo_channels = 1;
@@ -371,12 +366,10 @@ TEST(a_rule_added_at_run_time) {
             fail_msg("%zu: {%lld, %lld}", i, (long long)end,
                      (long long)stats.limiter_cycles[added[i].rule.limiter]);
     }
-    ts_arena_free(arena);
 }
 
-TEST(every_figure_counts) {
+TEST_WITH_ARENA(every_figure_counts) {
     static const int32_t figures[4] = {-1, 0, 1, INT32_MIN};
-    ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     const ts_machine *machines[] = {ts_machine_load(&err, arena, "hbm2-reference"),
                                     ts_machine_load(&err, arena, "hbm3-reference")};
@@ -395,13 +388,12 @@ TEST(every_figure_counts) {
         assert_true(rows[i].cycles[0] < rows[i].cycles[1] && rows[i].cycles[1] < rows[i].cycles[2]);
     }
     assert_int_equal(wrong, 0);
-    ts_arena_free(arena);
 }
 
 #define KINDS ", expected a rule that the controller can keep to (kinds in dram_spec.c)"
 #define SETS  ", expected RD with RDA, WR with WRA, PRE with PREA before PRE, and all commands of a bus"
 
-TEST(a_rule_that_cannot_be_kept) {
+TEST_WITH_ARENA(a_rule_that_cannot_be_kept) {
     static const struct {
         ts_dram_rule rule;
         const char *message;
@@ -430,7 +422,6 @@ TEST(a_rule_that_cannot_be_kept) {
         {{"x", TS_DRAM_CHANNEL, 0, ACT, 1, 1, false, 0}, "found commands 0x4 after 0x0" SETS},
         {{"x", TS_DRAM_CHANNEL, ACT, 0, 1, 1, false, 0}, "found commands 0x0 after 0x4" SETS},
     };
-    ts_arena *arena = ts_arena_new();
     ts_hbm_config c = ts_machine_load(NULL, arena, "hbm2-reference")->hbm;
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         ts_error err = {0};
@@ -439,11 +430,9 @@ TEST(a_rule_that_cannot_be_kept) {
         assert_null(ts_hbm_new_with_rules(&err, arena, &c, 1, with(arena, &c, refused[i].rule)));
         assert_string_equal(err.message, expected);
     }
-    ts_arena_free(arena);
 }
 
-TEST(too_many_rules) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(too_many_rules) {
     ts_hbm_config c = ts_machine_load(NULL, arena, "hbm2-reference")->hbm;
     ts_dram_rule same[33];
     ts_error err = {0};
@@ -452,7 +441,6 @@ TEST(too_many_rules) {
     assert_non_null(dram_spec_new(&err, arena, &c, (ts_dram_rules){same, 32}));
     assert_null(dram_spec_new(&err, arena, &c, (ts_dram_rules){same, 33}));
     assert_string_equal(err.message, "dram rules: found 33 that a command waits for, expected at most 32");
-    ts_arena_free(arena);
 }
 
 /* Each timing that a machine has is in `rows`. */

@@ -6,7 +6,7 @@
 #include "tests/support/rounds.h"
 #include "dram/hbm.h"
 #include "dram/hbm_subset.h"
-#include "tests/support/cmocka.h"
+#include "tests/support/test.h"
 
 enum { LINES = 1 << 15, LINE_BYTES = 64 };
 
@@ -67,8 +67,7 @@ TEST(a_part_that_gets_all_or_nothing_is_not_fair) {
 }
 
 /* With map A, the second 128 bytes are in the second channel. */
-TEST(what_no_simulated_channel_gets_is_done) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(what_no_simulated_channel_gets_is_done) {
     ts_hbm_config config = hbm2;
     config.address_map = "A";
     ts_hbm *hbm = ts_hbm_new_subset(NULL, arena, &config, 2);
@@ -77,7 +76,6 @@ TEST(what_no_simulated_channel_gets_is_done) {
     assert_int_equal(ts_hbm_stream_done(stream), 0);
     ts_hbm_stream_offer(stream, 0, LINE_BYTES, false, 0);
     assert_int_equal(ts_hbm_stream_done(stream), -1);
-    ts_arena_free(arena);
 }
 
 /* Is half of 8 channels, the even ones, fair, where the i-th line that is offered is line_of(i, how)? */

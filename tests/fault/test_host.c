@@ -12,7 +12,7 @@
 
 #include "base/file.h"
 #include "host/format.h"
-#include "tests/support/cmocka.h"
+#include "tests/support/test.h"
 #include "tests/support/temporary.h"
 
 /* The system's calls, which the linker takes from here: the one that `countdown` reaches fails with
@@ -170,8 +170,7 @@ TEST(each_read_meets_the_end) {
     }
 }
 
-TEST(interrupted_calls_are_repeated) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(interrupted_calls_are_repeated) {
     ts_host_array array = make_array(arena, 3), found;
     arm(1, EINTR); /* the first call is a write */
     assert_true(ts_host_save(NULL, arena, in_folder("x.bin"), &array));
@@ -181,11 +180,9 @@ TEST(interrupted_calls_are_repeated) {
     assert_true(countdown < 0);
     assert_int_equal(found.bytes[0], 3);
     assert_int_equal(remove(in_folder("x.bin")), 0);
-    ts_arena_free(arena);
 }
 
-TEST(paths_that_cannot_be_written) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(paths_that_cannot_be_written) {
     ts_host_array array = make_array(arena, 1);
     ts_error err = {0};
     assert_int_equal(mkdir(in_folder("d.npy"), 0777), 0);
@@ -204,7 +201,6 @@ TEST(paths_that_cannot_be_written) {
     assert_false(ts_host_save(&err, arena, in_folder("full.bin"), &array));
     assert_non_null(strstr(err.message, "No space left on device"));
     assert_int_equal(unlink(in_folder("full.bin")), 0);
-    ts_arena_free(arena);
 }
 
 int main(void) { return run_all_tests(make_folder, remove_folder); }

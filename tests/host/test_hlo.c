@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "host/hlo.h"
 #include "host/hlo_opcode.h"
-#include "tests/support/cmocka.h"
+#include "tests/support/test.h"
 
 /* ---- Events as text, one a line ---- */
 
@@ -699,9 +699,8 @@ TEST(filled_text_has_the_same_instructions) {
     }
 }
 
-TEST(a_long_line_has_its_end) {
+TEST_WITH_ARENA(a_long_line_has_its_end) {
     static const char start[] = "%c = stablehlo.constant dense<\"0x", end[] = "\"> : tensor<9xf32>\n";
-    ts_arena *arena = ts_arena_new();
     for (size_t more = 0; more < 10000; more = 3 * more + 1) {
         size_t length = TS_HLO_LINE_BYTES + more;
         char *text = ts_arena_alloc(arena, length, 1);
@@ -711,12 +710,10 @@ TEST(a_long_line_has_its_end) {
         for (size_t piece = 999; piece < 4 * length; piece *= 1001)
             assert_string_equal(events_of(arena, text, length, piece), "1 <c> <f32[9]> <constant>\n");
     }
-    ts_arena_free(arena);
 }
 
-TEST(a_long_line) {
+TEST_WITH_ARENA(a_long_line) {
     static const char start[] = "%c = f32[9999999]{0} constant({";
-    ts_arena *arena = ts_arena_new();
     size_t length = (size_t)3 * TS_HLO_LINE_BYTES;
     char *text = ts_arena_alloc(arena, length, 1);
     memset(text, '1', length);
@@ -737,12 +734,10 @@ TEST(a_long_line) {
         assert_int_equal(counts->bytes, length);
         assert_non_null(strstr(out.bytes, "2 <d> <f32[]> <negate> <%c>\n"));
     }
-    ts_arena_free(arena);
 }
 
-TEST(each_line_is_counted_once) {
+TEST_WITH_ARENA(each_line_is_counted_once) {
     static const char text[] = "%g (p: f32[8],\n  q: f32[8]\n\n%h (p: f32[8],\n  q: f32[8]) -> f32[8] {\n}\n";
-    ts_arena *arena = ts_arena_new();
     ts_text out = ts_text_begin(arena);
     ts_hlo_events events = {.self = &out};
     ts_hlo_reader *reader = ts_hlo_new(arena, &events);
@@ -752,11 +747,10 @@ TEST(each_line_is_counted_once) {
     assert_int_equal(counts->kinds[TS_HLO_OTHER], 2);
     assert_int_equal(counts->kinds[TS_HLO_LITERAL], 1);
     assert_int_equal(counts->computations, 1);
-    ts_arena_free(arena);
 }
 
 /* At the end of the text, or where another one begins; also one whose parameters do not end. */
-TEST(computations_that_do_not_end_are_counted) {
+TEST_WITH_ARENA(computations_that_do_not_end_are_counted) {
     static const struct {
         const char *text;
         int unended;
@@ -766,7 +760,6 @@ TEST(computations_that_do_not_end_are_counted) {
                  {"c {\n  a = f32[2] negate(b)\nd {\n", 2},
                  {"%h (p: f32[8],\n", 1},
                  {"", 0}};
-    ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         ts_hlo_events events = {.self = NULL};
         ts_hlo_reader *reader = ts_hlo_new(arena, &events);
@@ -774,20 +767,17 @@ TEST(computations_that_do_not_end_are_counted) {
         ts_hlo_finish(reader);
         assert_int_equal(ts_hlo_get_counts(reader)->unended_computations, texts[i].unended);
     }
-    ts_arena_free(arena);
 }
 
 /* What a loop calls its values: as many as fit a line take no more of the stack than one. */
-TEST(many_names) {
+TEST_WITH_ARENA(many_names) {
     static const char start[] = "%w = stablehlo.while(", name[] = "%i = ", end[] = "%x) : tensor<f32>\n";
-    ts_arena *arena = ts_arena_new();
     ts_text text = ts_text_begin(arena);
     ts_text_add(&text, "%s", start);
     while (text.length + sizeof name + sizeof end < TS_HLO_LINE_BYTES) ts_text_add(&text, "%s", name);
     ts_text_add(&text, "%s", end);
     const char *events = events_of(arena, text.bytes, text.length, text.length);
     assert_true(ts_text_ends(events, "1 <w> <f32[]> <while> <f32[] %x>\n"));
-    ts_arena_free(arena);
 }
 
 TEST(finds_shapes) {

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "host/hlo_location.h"
-#include "tests/support/cmocka.h"
+#include "tests/support/test.h"
 
 static ts_span span(const char *text) { return (ts_span){text, strlen(text)}; }
 
@@ -53,7 +53,7 @@ static const char tables[] =
     "7 {file_location_id=99 parent_frame_id=2}\n8 {file_location_id=3 parent_frame_id=9}\n\n"
     "%a = f32[] negate(%b)\n";
 
-TEST(stack_frames) {
+TEST_WITH_ARENA(stack_frames) {
     static const struct {
         const char *attributes, *wanted;
     } rows[] = {
@@ -77,7 +77,6 @@ TEST(stack_frames) {
         {", metadata=", "none"},
         {", metadata={}", "none"},
     };
-    ts_arena *arena = ts_arena_new();
     ts_hlo_locations *places = read_tables(arena, tables);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         expect(places, rows[i].attributes, rows[i].wanted);
@@ -88,7 +87,6 @@ TEST(stack_frames) {
     expect(places, rows[0].attributes, "none");
     assert_string_equal(ts_hlo_locations_get(places, once).function, "f");
     assert_int_equal(ts_hlo_locations_get(places, -1).line + ts_hlo_locations_get(places, 1 << 20).line, 0);
-    ts_arena_free(arena);
 }
 
 /* Each line break doubled, or each blank between fields one of its own. */
@@ -101,12 +99,11 @@ static const char *broken(ts_arena *arena, bool fields) {
     return out.bytes;
 }
 
-TEST(rows_are_broken) {
+TEST_WITH_ARENA(rows_are_broken) {
     static const char *const wanted[] = {
         "/a b/{c}.py:26 <module>", "/a b/{c}.py:15 f", "/a b/{c}.py:15 f", "/a b/{c}.py:15 f", "none",
         "/y/dist-packages/z.py:8 "};
     char text[80];
-    ts_arena *arena = ts_arena_new();
     for (int k = 0; k < 2; k++) {
         ts_hlo_locations *places = read_tables(arena, broken(arena, k == 1));
         for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
@@ -121,12 +118,10 @@ TEST(rows_are_broken) {
                            "1 {file_location_id=2}\n2 {file_location_id=1\n}\n");
     expect(places, "metadata={stack_frame_id=1}", "b:2 ");
     expect(places, "metadata={stack_frame_id=2}", "a:1 ");
-    ts_arena_free(arena);
 }
 
 /* Parents that are numbers of frames, 0 for none. */
-TEST(parents_from_zero) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(parents_from_zero) {
     ts_hlo_locations *places = read_tables(
         arena,
         "FileNames\n1 \"a.py\"\n2 \"/site-packages/b.py\"\nFunctionNames\n1 \"f\"\n2 \"g\"\nFileLocations\n"
@@ -138,11 +133,9 @@ TEST(parents_from_zero) {
     expect(places, "metadata={stack_frame_id=3}", "a.py:2 g");
     expect(places, "metadata={stack_frame_id=4}", "a.py:1 f");
     expect(places, "metadata={stack_frame_id=1}", "a.py:1 f");
-    ts_arena_free(arena);
 }
 
-TEST(sources) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(sources) {
     ts_hlo_locations *places = ts_hlo_locations_new(arena);
     const char *first = ", metadata={op_type=\"x\" op_name=\"y\" source_file=\"/a b.py\" source_line=12}",
                *second = ", metadata={source_file=\"/a b.py\" source_line=13}";
@@ -154,7 +147,6 @@ TEST(sources) {
     expect(places, second, "/a b.py:13 ");
     expect(places, "metadata={source_file=\"c.py\"}", "c.py:0 ");
     expect(places, "metadata={source_file=\"\" source_line=3}", "none");
-    ts_arena_free(arena);
 }
 
 TEST(fields) {
@@ -171,8 +163,7 @@ TEST(fields) {
 }
 
 /* Rows beyond those that are kept have no place. */
-TEST(bounded) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(bounded) {
     ts_hlo_locations *places = ts_hlo_locations_new(arena);
     char text[80];
     ts_hlo_locations_row(places, span("1 {file_location_id=1 parent_frame_id=1}")); /* of no table */
@@ -194,5 +185,4 @@ TEST(bounded) {
     assert_int_equal(find(places, text), TS_HLO_LOCATIONS - 1); /* the last one's again */
     expect(places, "metadata={source_file=\"b.py\" source_line=1}", "none");
     expect(places, "metadata={stack_frame_id=1}", "none");
-    ts_arena_free(arena);
 }

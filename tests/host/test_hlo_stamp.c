@@ -3,12 +3,11 @@
 #include <string.h>
 
 #include "host/hlo_private.h"
-#include "tests/support/cmocka.h"
+#include "tests/support/test.h"
 
 static const char *behind(const char *line) { return hlo_skip_stamp(line, line + strlen(line)); }
 
 TEST(stamps_are_skipped) {
-    (void)state;
     static const char *const stamps[] = {
         "I0320 03:59:34.720000     855 a-b/hlo.cc:12]",
         "E0000 00:00:1742212345.1 855 hlo.cc:7]",
@@ -51,8 +50,7 @@ TEST(stamps_are_skipped) {
 }
 
 /* A line may end anywhere, whatever is behind it. */
-TEST(no_line_is_read_beyond) {
-    (void)state;
+TEST_WITH_ARENA(no_line_is_read_beyond) {
     static const char *const lines[] = {
         "I0320 03:59:34.72 855 a/hlo.cc:12] x",
         "2020-05-04T09:05:40.7Z stderr F x",
@@ -64,7 +62,6 @@ TEST(no_line_is_read_beyond) {
         "E   x",
         "\x1b[31mx\xc2\xa0\ty",
     };
-    ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
         for (size_t n = 0; n < strlen(lines[i]); n++) {
             const char *alone = ts_arena_copy_text(arena, lines[i], n);
@@ -77,11 +74,9 @@ TEST(no_line_is_read_beyond) {
             assert_int_equal(out.length, own.length);
             assert_true(out.length <= n);
         }
-    ts_arena_free(arena);
 }
 
 TEST(other_lines_are_whole) {
-    (void)state;
     static const char *const lines[] = {
         "%a = f32[8] copy(%p)",
         "}",
@@ -113,8 +108,7 @@ TEST(other_lines_are_whole) {
         assert_string_equal(behind(lines[i]), lines[i]);
 }
 
-TEST(lines_are_plain) {
-    (void)state;
+TEST_WITH_ARENA(lines_are_plain) {
     static const struct {
         const char *text, *plain;
     } rows[] = {
@@ -128,7 +122,6 @@ TEST(lines_are_plain) {
         {"a\x1b[3", "a"},
         {"\x1b(a", "(a"},
     };
-    ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_text out = ts_text_begin(arena);
         size_t length = strlen(rows[i].text);
@@ -137,11 +130,9 @@ TEST(lines_are_plain) {
         assert_string_equal(out.bytes, rows[i].plain);
     }
     assert_false(hlo_has_marks("a \xe2\x88\x9e", 5));
-    ts_arena_free(arena);
 }
 
-TEST(strings_have_lines) {
-    (void)state;
+TEST_WITH_ARENA(strings_have_lines) {
     static const struct {
         const char *text, *lines; /* NULL: it is none */
     } rows[] = {
@@ -160,7 +151,6 @@ TEST(strings_have_lines) {
         {"a\\", NULL},
         {"ab", NULL},
     };
-    ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const char *at = rows[i].text, *end = at + strlen(at);
         ts_text out = ts_text_begin(arena);
@@ -170,5 +160,4 @@ TEST(strings_have_lines) {
         assert_string_equal(out.bytes, rows[i].lines);
     }
     assert_false(hlo_has_escapes("a\\n", "a\\n" + 2));
-    ts_arena_free(arena);
 }

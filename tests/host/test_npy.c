@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "host/npy.h"
 #include "layout/convert.h"
-#include "tests/support/cmocka.h"
+#include "tests/support/test.h"
 #include "tests/support/host_array.h"
 #include "tests/support/temporary.h"
 
@@ -155,8 +155,7 @@ TEST(header_rows) {
     }
 }
 
-TEST(error_shows_the_header) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(error_shows_the_header) {
     ts_error err = {0};
     ts_host_array array;
     char shown[512];
@@ -168,7 +167,6 @@ TEST(error_shows_the_header) {
                "'|V2' (bf16), '|i1' or '|b1'\n"
                "{'descr': '>f3', 'fortran_order': False, 'shape': (2,), }\n"
                "          ^\n");
-    ts_arena_free(arena);
 }
 
 static const struct {
@@ -230,8 +228,7 @@ TEST(expected_types) {
     }
 }
 
-TEST(expected_dims) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(expected_dims) {
     ts_error err = {0};
     ts_host_array array;
     ts_source file = make_file(arena, "{'descr': '<f4'" TAIL, 8);
@@ -241,11 +238,9 @@ TEST(expected_dims) {
     expect.rank = 2;
     assert_false(ts_npy_parse(&err, arena, &file, &expect, &array));
     assert_string_equal(err.message, "x.npy holds f32[2], expected dims [2,1]");
-    ts_arena_free(arena);
 }
 
-TEST(many_dims) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(many_dims) {
     for (int rank = TS_HOST_RANK; rank <= TS_HOST_RANK + 1; rank++) {
         ts_error err = {0};
         ts_host_array array;
@@ -257,7 +252,6 @@ TEST(many_dims) {
         assert_int_equal(ts_npy_parse(&err, arena, &file, NULL, &array), rank == TS_HOST_RANK);
         if (rank > TS_HOST_RANK) assert_string_equal(err.message, "more than 64 dims");
     }
-    ts_arena_free(arena);
 }
 
 /* Saving what NumPy wrote gives NumPy's bytes again: the same header, padding and data. */
@@ -289,8 +283,7 @@ TEST(every_type_comes_back) {
     check_every_type(path, path);
 }
 
-TEST(the_digits) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(the_digits) {
     ts_error err = {0};
     ts_host_array digits, labels, reals;
     assert_true(ts_host_load(&err, arena, "tests/data/digits_1000_u8.npy", NULL, &digits));
@@ -306,12 +299,10 @@ TEST(the_digits) {
         memcpy(&value, reals.bytes + 4 * i, 4);
         assert_true(value == (float)digits.bytes[i]);
     }
-    ts_arena_free(arena);
 }
 
 /* Elements of eight bytes become others of four; what has more bytes than there are cannot be. */
-TEST(elements_of_eight_bytes_convert) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(elements_of_eight_bytes_convert) {
     ts_error err = {0};
     double values[9];
     for (int i = 0; i < 9; i++) values[i] = i + 0.5;
@@ -330,7 +321,6 @@ TEST(elements_of_eight_bytes_convert) {
         .dtype = TS_DTYPE_S8, .rank = 2, .dims = {INT64_C(1) << 31, INT64_C(1) << 31}};
     assert_false(ts_host_array_convert(&err, arena, &large, TS_DTYPE_F32, &narrow));
     assert_string_equal(err.message, "an array: the dims multiply to more than 2^63 - 1 bytes");
-    ts_arena_free(arena);
 }
 
 /* Columns come first in the file. */

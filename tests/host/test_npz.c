@@ -9,7 +9,7 @@
 #include "host/format.h"
 #include "base/text.h"
 #include "layout/convert.h"
-#include "tests/support/cmocka.h"
+#include "tests/support/test.h"
 #include "tests/support/host_array.h"
 #include "tests/support/temporary.h"
 
@@ -52,7 +52,7 @@ TEST(numpys_files) {
     }
 }
 
-TEST(where_the_name_begins) {
+TEST_WITH_ARENA(where_the_name_begins) {
     static const struct {
         const char *path;
         ts_host_format format;
@@ -68,7 +68,6 @@ TEST(where_the_name_begins) {
         {"a.npy:x", TS_FORMAT_UNKNOWN, "a.npy:x", NULL},
         {"a.bin", TS_FORMAT_RAW, "a.bin", NULL},
     };
-    ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         ts_host_path split = ts_host_path_split(paths[i].path);
         assert_int_equal(split.format, paths[i].format);
@@ -77,7 +76,6 @@ TEST(where_the_name_begins) {
         assert_int_equal(ts_host_is_archive(paths[i].path),
                          paths[i].format == TS_FORMAT_NPZ || paths[i].format == TS_FORMAT_SAFETENSORS);
     }
-    ts_arena_free(arena);
 }
 
 /* Saves `bytes` and loads x: what the file says, or the error without the path. */
@@ -162,8 +160,7 @@ TEST(each_damage_has_a_name) {
 }
 
 /* An archive may be followed by a comment, and two entries may have one name: then no one is meant. */
-TEST(comments_and_twins) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(comments_and_twins) {
     char *bytes;
     size_t length;
     assert_true(ts_file_read(NULL, arena, NUMPYS "two.npz", 10000, &bytes, &length));
@@ -175,7 +172,6 @@ TEST(comments_and_twins) {
         if (memcmp(bytes + i, "layer.0/w.npy", 13) == 0) memcpy(bytes + i, "x.npy\0\0\0\0\0\0\0\0", 13);
     assert_string_equal(load_bytes(arena, bytes, length), "damaged.npz: a second array 'x'");
     assert_int_equal(remove(in_folder("damaged.npz")), 0);
-    ts_arena_free(arena);
 }
 
 static void add_to(char *bytes, size_t at, unsigned more) {
@@ -183,7 +179,7 @@ static void add_to(char *bytes, size_t at, unsigned more) {
 }
 
 /* Of what lies beside an entry, fields of others may come before that of long sizes; one that is cut is none. */
-TEST(fields_of_others_are_passed_over) {
+TEST_WITH_ARENA(fields_of_others_are_passed_over) {
     enum {
         LOCAL = 30 + 5 + 20,
         NPY = 128 + 24,
@@ -192,7 +188,6 @@ TEST(fields_of_others_are_passed_over) {
         MORE = 7
     };
     static const char field[MORE + 1] = "UT\3\0abc";
-    ts_arena *arena = ts_arena_new();
     ts_host_array array;
     char *bytes;
     size_t length;
@@ -211,7 +206,6 @@ TEST(fields_of_others_are_passed_over) {
     add_to(longer, FIELD + 2, 40);
     assert_string_equal(load_bytes(arena, longer, length + MORE), BROKEN "its directory is damaged");
     assert_int_equal(remove(in_folder("x.npz")) | remove(in_folder("damaged.npz")), 0);
-    ts_arena_free(arena);
 }
 
 TEST(every_type_comes_back) {

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "host/reference.h"
 #include "layout/convert.h"
-#include "tests/support/cmocka.h"
+#include "tests/support/test.h"
 
 /* x = [[1,2,3],[4,5,6]] f32, y = [10,20,30] f32, p = [[1],[0]] pred, h = [0.1 in bf16] f32, c: complex, N
  * = 2. */
@@ -607,18 +607,16 @@ TEST(deep_nesting_is_refused) {
 }
 
 /* Of a line of a program: neither what is before it is read nor what follows, such as the comment of another line. */
-TEST(a_part_of_a_text) {
+TEST_WITH_ARENA(a_part_of_a_text) {
     static const char text[] = ".check y ~= 1 + 1\n) ; 2";
     const size_t begin = strlen(".check y ~= "), end = strlen(".check y ~= 1 + 1");
     const ts_source source = {"test", text, sizeof text - 1};
-    ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_reference_value value;
     const ts_reference *tree = ts_reference_parse(&err, arena, &source, begin, end);
     if (!tree) fail_msg("%s", err.message);
     assert_true(ts_reference_evaluate(&err, arena, tree, NULL, 0, &value));
     assert_true(value.count == 1 && value.values[0] == 2);
-    ts_arena_free(arena);
 }
 
 /* So many terms without parentheses: their value, one that is unknown, and is a name used? */
@@ -868,8 +866,7 @@ TEST(bad_check_rows) {
     }
 }
 
-TEST(result_names_the_worst_element) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(result_names_the_worst_element) {
     ts_error err = {0};
     const char *text = "header\n  odd ~= odd + 1 abs=1";
     ts_check check;
@@ -885,11 +882,9 @@ TEST(result_names_the_worst_element) {
     assert_int_equal(result.dims[0], 5);
     assert_int_equal(result.worst, 2);
     assert_true(result.actual == -2 && result.expected == -1 && result.max_abs == 1);
-    ts_arena_free(arena);
 }
 
-TEST(result_has_the_first_mismatches) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(result_has_the_first_mismatches) {
     ts_error err = {0};
     const char *text = "x ~= where(x == 2, x, x + 1 / x) err=0";
     ts_check check;
@@ -909,11 +904,9 @@ TEST(result_has_the_first_mismatches) {
     assert_true(ts_check_parse(&err, arena, &source, 0, source.length, &check));
     assert_true(ts_check_run(&err, arena, &check, &all, &all, &result));
     assert_true(result.failed == 6 && result.mismatch_count == TS_MISMATCHES && TS_MISMATCHES == 5);
-    ts_arena_free(arena);
 }
 
-TEST(bounds_use_tensors) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(bounds_use_tensors) {
     ts_error err = {0};
     const char *text = "x ~= x + odd err=abs(y) * expected";
     ts_check check;
@@ -922,7 +915,6 @@ TEST(bounds_use_tensors) {
     assert_true(ts_check_uses(&check, "y"));
     assert_true(ts_check_uses(&check, "odd"));
     assert_false(ts_check_uses(&check, "h"));
-    ts_arena_free(arena);
 }
 
 /* min(expected) reads blocks other than the one that is compared; so may a side of where. */
@@ -954,8 +946,7 @@ TEST(bounds_read_what_is_expected) {
     }
 }
 
-TEST(error_has_the_line_and_a_caret) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(error_has_the_line_and_a_caret) {
     ts_error err = {0};
     const char *text = ".check y ~= x + sofmax(x)  ulp=1 ; rows\n";
     char shown[512];
@@ -966,7 +957,6 @@ TEST(error_has_the_line_and_a_caret) {
     assert_string_equal(shown, "a.tsim:1:17: error: unknown function 'sofmax'; did you mean 'softmax'?\n"
                                ".check y ~= x + sofmax(x)  ulp=1 \n"
                                "                ^\n");
-    ts_arena_free(arena);
 }
 
 TEST(functions_are_listed) {

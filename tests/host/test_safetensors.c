@@ -7,7 +7,7 @@
 #include "host/format.h"
 #include "base/text.h"
 #include "host/safetensors.h"
-#include "tests/support/cmocka.h"
+#include "tests/support/test.h"
 #include "tests/support/temporary.h"
 
 static char path_space[TEMPORARY_PATH];
@@ -186,19 +186,16 @@ TEST(bad_headers) {
     }
 }
 
-TEST(a_zero_is_no_space) {
+TEST_WITH_ARENA(a_zero_is_no_space) {
     static const char text[] = "{" A "}\0";
-    ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_safetensors_index index;
     ts_source header = {"m", text, sizeof text - 1};
     assert_false(ts_safetensors_parse(&err, arena, &header, 8, &index));
     assert_string_equal(err.message, "text behind the header, expected only spaces");
-    ts_arena_free(arena);
 }
 
-TEST(deep_json_is_refused) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(deep_json_is_refused) {
     ts_error err = {0};
     ts_safetensors_index index;
     ts_text text = ts_text_begin(arena);
@@ -207,7 +204,6 @@ TEST(deep_json_is_refused) {
     ts_source header = {"m", text.bytes, text.length};
     assert_false(ts_safetensors_parse(&err, arena, &header, 0, &index));
     assert_string_equal(err.message, "nested more than 127 deep");
-    ts_arena_free(arena);
 }
 
 TEST(one_tensor_by_name) {
@@ -275,8 +271,7 @@ TEST(damaged_files) {
     }
 }
 
-TEST(there_and_back) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(there_and_back) {
     ts_error err = {0};
     char *bytes;
     size_t length;
@@ -312,11 +307,9 @@ TEST(there_and_back) {
     tensors[0].array.dtype = TS_DTYPE_S4;
     assert_false(ts_host_save(&err, arena, "x.safetensors", &tensors[0].array));
     assert_string_equal(err.message, "x.safetensors: a safetensors file cannot hold s4");
-    ts_arena_free(arena);
 }
 
-TEST(uint16_is_bf16_where_that_is_expected) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(uint16_is_bf16_where_that_is_expected) {
     ts_error err = {0};
     ts_host_array array;
     ts_host_expect expect = {.has_dtype = true, .dtype = TS_DTYPE_BF16};
@@ -334,12 +327,10 @@ TEST(uint16_is_bf16_where_that_is_expected) {
     assert_false(ts_host_load(&err, arena, path, &expect, &array));
     assert_int_equal(err.kind, TS_ERROR_IO);
     assert_int_equal(remove(path), 0);
-    ts_arena_free(arena);
 }
 
 /* Elements of less than a byte are refused when they are asked for; their file's others are read. */
-TEST(packed_elements) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(packed_elements) {
     ts_error err = {0};
     ts_host_array array;
     char message[1024];
@@ -359,11 +350,9 @@ TEST(packed_elements) {
     assert_false(ts_host_save(&err, arena, in_folder("model.safetensors"), &array));
     assert_non_null(strstr(err.message, "a safetensors file cannot hold f4e2m1fn"));
     assert_int_equal(remove(in_folder("model.safetensors")), 0);
-    ts_arena_free(arena);
 }
 
-TEST(raw_files) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(raw_files) {
     ts_error err = {0};
     ts_host_array array = {TS_DTYPE_F32, 1, {2}, (uint8_t *)"12345678", 8}, back;
     char path[512], message[1024];
@@ -388,7 +377,6 @@ TEST(raw_files) {
              "%s: a raw file does not say its element type or dims: state them with --from", path);
     assert_string_equal(err.message, message);
     assert_int_equal(remove(path), 0);
-    ts_arena_free(arena);
 }
 
 TEST(names_without_a_format) {

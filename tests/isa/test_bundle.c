@@ -68,15 +68,13 @@ TEST(bundles_can_issue) {
     }
 }
 
-TEST(some_machines_have_bf16) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(some_machines_have_bf16) {
     ts_code code = {0};
     ts_isa_limits with = limits;
     with.bf16 = true;
     fixture_assemble(arena, &code, "vadd.bf16 v1 v0 v0");
     assert_true(ts_bundle_check(NULL, &code, &code.bundles[0], &with));
     assert_false(ts_bundle_check(NULL, &code, &code.bundles[0], &limits));
-    ts_arena_free(arena);
 }
 
 /* ---- Accesses ---- */
@@ -144,8 +142,7 @@ static const ts_address *address_of(ts_arena *arena, const char *text) {
     return code.bundles[0].instructions[0].operands[1].as.address;
 }
 
-TEST(accesses_may_meet) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(accesses_may_meet) {
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         const ts_address *a = address_of(arena, pairs[i].a), *b = address_of(arena, pairs[i].b);
         bool as_said = ts_address_may_meet(a, b, TS_SPACE_VMEM) == pairs[i].vmem &&
@@ -154,5 +151,4 @@ TEST(accesses_may_meet) {
                        ts_address_may_meet(b, a, TS_SPACE_SMEM) == pairs[i].smem;
         if (!as_said) fail_msg("%s and %s", pairs[i].a, pairs[i].b);
     }
-    ts_arena_free(arena);
 }

@@ -4,9 +4,9 @@
 
 #include "base/file.h"
 #include "isa/print.h"
-#include "tests/support/cmocka.h"
+#include "tests/support/test.h"
 
-TEST(operands_are_written_with_the_letters_of_the_meaning) {
+TEST_WITH_ARENA(operands_are_written_with_the_letters_of_the_meaning) {
     static const struct {
         ts_opcode opcode;
         const char *text;
@@ -14,17 +14,14 @@ TEST(operands_are_written_with_the_letters_of_the_meaning) {
                 {TS_OP_vst, "address, a"},   {TS_OP_br_lt, "a, b, label"},
                 {TS_OP_dma, "transfer"},     {TS_OP_wait, "semaphore [, a]"},
                 {TS_OP_vsel, "d, a, b, c"},  {TS_OP_sem_read, "d, semaphore"}};
-    ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         ts_text out = ts_text_begin(arena);
         ts_opcode_print_operands(&out, ts_opcode_get(rows[i].opcode));
         assert_string_equal(out.bytes, rows[i].text);
     }
-    ts_arena_free(arena);
 }
 
-TEST(every_row_is_printed) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(every_row_is_printed) {
     for (int markdown = 0; markdown < 2; markdown++) {
         ts_text out = ts_text_begin(arena);
         (markdown ? ts_isa_print_markdown : ts_isa_print)(&out);
@@ -33,22 +30,18 @@ TEST(every_row_is_printed) {
             assert_true(!markdown || strstr(out.bytes, ts_opcode_get((ts_opcode)op)->meaning));
         }
     }
-    ts_arena_free(arena);
 }
 
-TEST(a_row_in_full) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(a_row_in_full) {
     ts_text out = ts_text_begin(arena);
     ts_isa_print_markdown(&out);
     assert_non_null(strstr(out.bytes,
                            "\n| `vadd.f32 d, a, b` | d, a: vreg; b: vreg, sreg or f32 number | valu | "
                            "vector_alu | 1024 | d = a + b |\n"));
-    ts_arena_free(arena);
 }
 
 /* The meaning of an instruction stands below it, 6 columns in, in lines of at most 98 columns, each as long as it can be. */
-TEST(meanings_fill_their_lines) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(meanings_fill_their_lines) {
     ts_text out = ts_text_begin(arena);
     ts_isa_print(&out);
     for (int op = 0; op < TS_OP_COUNT; op++) {
@@ -69,11 +62,9 @@ TEST(meanings_fill_their_lines) {
             line += 6 + length + 1;
         }
     }
-    ts_arena_free(arena);
 }
 
-TEST(the_document_is_up_to_date) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(the_document_is_up_to_date) {
     ts_error err = {.kind = TS_ERROR_NONE};
     ts_text out;
     char *bytes;
@@ -82,5 +73,4 @@ TEST(the_document_is_up_to_date) {
     ts_isa_print_markdown(&out);
     assert_true(ts_file_read(&err, arena, "docs/isa.md", 1 << 20, &bytes, &length));
     if (strcmp(bytes, out.bytes) != 0) fail_msg("stale: run tilesim show isa --markdown > docs/isa.md");
-    ts_arena_free(arena);
 }

@@ -385,8 +385,7 @@ TEST(test_errors) {
     CHECK_ROWS(rows);
 }
 
-TEST(test_nesting) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(test_nesting) {
     ts_value value;
     ts_text text, out;
     for (int depth = 64; depth <= 65; depth++) {
@@ -398,7 +397,6 @@ TEST(test_nesting) {
         assert_string_equal(out.bytes,
                             depth == 64 ? "4" : "expression:1:321: error: calls nested more than 64 deep");
     }
-    ts_arena_free(arena);
 }
 
 /* What pictures and questions are of. */

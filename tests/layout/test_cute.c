@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "tests/support/algebra.h"
-#include "tests/support/cmocka.h"
+#include "tests/support/test.h"
 
 /* The printed result, or the first line of the error as the user sees it. */
 static void evaluate(ts_arena *arena, const char *op, const char *a, const char *b, char *result,
@@ -56,9 +56,8 @@ static void check_vector(ts_arena *arena, char *line) {
                  column[4]);
 }
 
-TEST(test_vectors) {
+TEST_WITH_ARENA(test_vectors) {
     ts_error err = {0};
-    ts_arena *arena = ts_arena_new();
     char *text;
     size_t length;
     int count = 0;
@@ -71,7 +70,6 @@ TEST(test_vectors) {
         count++;
     }
     assert_int_equal(count, 374);
-    ts_arena_free(arena);
 }
 
 TEST(test_results) {
@@ -237,8 +235,7 @@ TEST(test_refusals) {
     check_rows(rows, sizeof rows / sizeof rows[0]);
 }
 
-TEST(test_nesting) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(test_nesting) {
     char deep[200], result[256];
     memset(deep, '(', 64);
     deep[64] = '2';
@@ -252,5 +249,4 @@ TEST(test_nesting) {
     memset(deep, '(', 65);
     evaluate(arena, "depth", deep, "", result, sizeof result);
     assert_string_equal(result, "expression:1:71: error: nested more than 64 deep");
-    ts_arena_free(arena);
 }

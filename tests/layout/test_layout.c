@@ -1,14 +1,13 @@
 /* The layout form: forward against backward, bulk against single, equality with witnesses, injectivity. */
 #include <string.h>
 
-#include "tests/support/cmocka.h"
+#include "tests/support/test.h"
 #include "tests/support/random_layout.h"
 #include "tests/support/rounds.h"
 
 enum { RANDOM_LAYOUTS = 4000, SANITIZED_LAYOUTS = 400 };
 
-TEST(backward_is_the_inverse_and_padding_has_none) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(backward_is_the_inverse_and_padding_has_none) {
     uint64_t seed = 7;
     for (int n = 0, most = rounds(RANDOM_LAYOUTS, SANITIZED_LAYOUTS) / 4; n < most; n++) {
         ts_arena_reset(arena);
@@ -30,11 +29,9 @@ TEST(backward_is_the_inverse_and_padding_has_none) {
         }
         assert_int_equal(valid, ts_layout_element_count(layout));
     }
-    ts_arena_free(arena);
 }
 
-TEST(bulk_equals_single) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(bulk_equals_single) {
     uint64_t seed = 11;
     for (int n = 0, most = rounds(RANDOM_LAYOUTS, SANITIZED_LAYOUTS); n < most; n++) {
         ts_arena_reset(arena);
@@ -52,11 +49,10 @@ TEST(bulk_equals_single) {
             flat++;
         } while (next_index(rank, dims, index));
     }
-    ts_arena_free(arena);
 }
 
 /* Splits by no power of two of indices, or by factors, that do not fit in 32 bits. */
-TEST(bulk_of_large_indices) {
+TEST_WITH_ARENA(bulk_of_large_indices) {
     static const struct {
         int64_t factor, first;
     } rows[] = {
@@ -68,7 +64,6 @@ TEST(bulk_of_large_indices) {
     };
     enum { COUNT = 4 };
     const int64_t dim = INT64_C(9000000000);
-    ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_error err = {0};
         ts_layout_builder b;
@@ -84,12 +79,10 @@ TEST(bulk_of_large_indices) {
             assert_int_equal(offsets[k], at % factor * (dim / factor) + at / factor);
         }
     }
-    ts_arena_free(arena);
 }
 
 /* The normal form, evaluated by hand, is the same map. */
-TEST(normal_form_is_the_same_map) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(normal_form_is_the_same_map) {
     uint64_t seed = 13;
     int normal = 0, most = rounds(RANDOM_LAYOUTS, SANITIZED_LAYOUTS);
     for (int n = 0; n < most; n++) {
@@ -119,7 +112,6 @@ TEST(normal_form_is_the_same_map) {
     }
     print_message("seed 13: %d of %d layouts have a normal form\n", normal, most);
     assert_true(normal > most / 3);
-    ts_arena_free(arena);
 }
 
 static bool differ_by_enumeration(const ts_layout *a, const ts_layout *b) {
@@ -132,8 +124,7 @@ static bool differ_by_enumeration(const ts_layout *a, const ts_layout *b) {
     return false;
 }
 
-TEST(equality_agrees_with_enumeration) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(equality_agrees_with_enumeration) {
     uint64_t seed = 17;
     int equal_pairs = 0, most = rounds(RANDOM_LAYOUTS, SANITIZED_LAYOUTS);
     for (int n = 0; n < most; n++) {
@@ -154,7 +145,6 @@ TEST(equality_agrees_with_enumeration) {
         assert_true(x != y);
     }
     assert_true(equal_pairs > most / 40);
-    ts_arena_free(arena);
 }
 
 static const ts_layout *strided(ts_arena *arena, int64_t rows, int64_t columns, int64_t row_stride,
@@ -203,7 +193,7 @@ TEST(differences_are_looked_for_up_to_the_limit) {
     }
 }
 
-TEST(overlap_is_found_with_two_indices) {
+TEST_WITH_ARENA(overlap_is_found_with_two_indices) {
     const struct {
         int64_t row_stride, stride;
         bool injective;
@@ -212,7 +202,6 @@ TEST(overlap_is_found_with_two_indices) {
         {4, 1, true, {0}, {0}},        {1, 3, true, {0}, {0}},        {2, 1, false, {0, 2}, {1, 0}},
         {0, 1, false, {0, 0}, {1, 0}}, {3, 2, false, {0, 3}, {2, 0}}, {-4, 1, true, {0}, {0}},
     };
-    ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_error err = {0};
         ts_layout_injectivity found;
@@ -223,11 +212,9 @@ TEST(overlap_is_found_with_two_indices) {
         assert_memory_equal(found.first, rows[i].first, sizeof rows[i].first);
         assert_memory_equal(found.second, rows[i].second, sizeof rows[i].second);
     }
-    ts_arena_free(arena);
 }
 
-TEST(sizes_that_do_not_fit_are_refused) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(sizes_that_do_not_fit_are_refused) {
     const struct {
         int64_t dims[2], tile;
         const char *message;
@@ -245,5 +232,4 @@ TEST(sizes_that_do_not_fit_are_refused) {
         assert_null(ts_layout_finish_row_major(&b));
         assert_string_equal(err.message, rows[i].message);
     }
-    ts_arena_free(arena);
 }

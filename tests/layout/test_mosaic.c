@@ -135,14 +135,12 @@ TEST(test_replicated_dims) {
     }
 }
 
-TEST(test_sizes_are_checked) {
+TEST_WITH_ARENA(test_sizes_are_checked) {
     const ts_vpad vpad = {.bits = 32, .offsets = {0, 9}, .tile = {8, 128}, .implicit = TS_VPAD_SECOND};
     const int64_t dims[] = {INT64_MAX};
     ts_error err = {0};
-    ts_arena *arena = ts_arena_new();
     assert_null(ts_vpad_layout(&err, arena, &vpad, 1, dims));
     assert_error(&err, TS_ERROR_INPUT, "error: the vregs of the value do not fit in 64 bits\n");
-    ts_arena_free(arena);
 }
 
 /* ---- Values in vregs: the places of an element, by the arithmetic of layout.h, with nothing of ours ---- */

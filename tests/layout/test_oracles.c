@@ -5,7 +5,7 @@
 #include "tests/support/axe_oracle.h"
 #include "tests/support/xla_oracle.h"
 #include "base/file.h"
-#include "tests/support/cmocka.h"
+#include "tests/support/test.h"
 
 enum { LIMIT = 1 << 20, MAX_DIMS = 16, MAX_TILES = 8 };
 
@@ -98,11 +98,10 @@ TEST(test_xla) {
 }
 
 /* Every slot of storage of figure 1 of XLA tiled_layout.md. */
-TEST(test_xla_storage) {
+TEST_WITH_ARENA(test_xla_storage) {
     static const int64_t figure1[24] = {0,  1,  5,  6,  2,  3,  7,  8,  4,  -1, 9,  -1,
                                         10, 11, -1, -1, 12, 13, -1, -1, 14, -1, -1, -1};
     static const int order[] = {1, 0};
-    ts_arena *arena = ts_arena_new();
     const int64_t two[] = {2, 2}, dims[] = {3, 5};
     xla_oracle_tile tile = {2, two}, bad = {2, (const int64_t[]){2, XLA_ORACLE_COMBINE}};
     xla_oracle o;
@@ -111,18 +110,16 @@ TEST(test_xla_storage) {
     assert_memory_equal(o.element, figure1, sizeof figure1);
     assert_false(xla_oracle_make(arena, 2, dims, order, 1, &tile, 23, &o));
     assert_false(xla_oracle_make(arena, 2, dims, order, 1, &bad, LIMIT, &o));
-    ts_arena_free(arena);
 }
 
 enum { LANE, WARP, REG };
 
 /* The tensor-core tile of TVM's docs/tirx/layout.rst: S[(8,2,4,2):(4@lane,1@warp,1@lane,1@reg)] + R[2:4@warp]
  * + 5@warp. */
-TEST(test_axe) {
+TEST_WITH_ARENA(test_axe) {
     static const axe_oracle_iter shards[] = {{8, 4, LANE}, {2, 1, WARP}, {4, 1, LANE}, {2, 1, REG}};
     static const axe_oracle_iter replicas[] = {{2, 4, WARP}};
     static const int64_t offsets[] = {0, 5, 0};
-    ts_arena *arena = ts_arena_new();
     axe_oracle o;
     assert_true(axe_oracle_make(arena, 4, shards, 1, replicas, 3, offsets, LIMIT, &o));
     assert_int_equal(o.element_count, 128);
@@ -137,15 +134,13 @@ TEST(test_axe) {
     assert_int_equal(axe_oracle_find(&o, element + 1, first), -1);
     assert_int_equal(axe_oracle_find(&o, 0, neither), -1);
     assert_false(axe_oracle_make(arena, 4, shards, 1, replicas, 3, offsets, 255, &o));
-    ts_arena_free(arena);
 }
 
 /* R[(2,2):(1,1)] is R[3:1] as a set; a stride of 1 in place of 2 is not, and differs first at element 1. */
-TEST(test_axe_equality) {
+TEST_WITH_ARENA(test_axe_equality) {
     static const axe_oracle_iter shard = {3, 2, 0}, other = {3, 1, 0}, longer = {4, 2, 0};
     static const axe_oracle_iter twice[] = {{2, 1, 0}, {2, 1, 0}}, thrice = {3, 1, 0};
     static const int64_t offset = -1;
-    ts_arena *arena = ts_arena_new();
     axe_oracle a, b, c, d;
     assert_true(axe_oracle_make(arena, 1, &shard, 2, twice, 1, &offset, LIMIT, &a));
     assert_true(axe_oracle_make(arena, 1, &shard, 1, &thrice, 1, &offset, LIMIT, &b));
@@ -155,5 +150,4 @@ TEST(test_axe_equality) {
     assert_int_equal(axe_oracle_difference(&a, &c), 1);
     assert_int_equal(axe_oracle_difference(&a, &d), 3);
     assert_int_equal(axe_oracle_point(&a, 0, 0)[0], -1);
-    ts_arena_free(arena);
 }

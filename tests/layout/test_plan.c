@@ -2,7 +2,7 @@
 
 #include "tests/support/random_layout.h"
 #include "layout/plan.h"
-#include "tests/support/cmocka.h"
+#include "tests/support/test.h"
 
 enum { RANDOM_PLANS = 4000, SRC_BITS = 32, DST_BITS = 16, SRC_BASE = 128, DST_BASE = 64 };
 
@@ -67,8 +67,7 @@ static void check_elements(const transfer *t, const ts_shape *src, const ts_shap
     } while (next_index(t->rank, t->sizes, index));
 }
 
-TEST(random_plans_move_every_element) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(random_plans_move_every_element) {
     uint64_t seed = 20260101;
     int gathers = 0, with_padding = 0;
     for (int n = 0; n < RANDOM_PLANS; n++) {
@@ -91,7 +90,6 @@ TEST(random_plans_move_every_element) {
     print_message("seed 20260101: %d plans, %d gather, %d carry padding\n", RANDOM_PLANS, gathers,
                   with_padding);
     assert_true(gathers < RANDOM_PLANS / 2 && with_padding > 0);
-    ts_arena_free(arena);
 }
 
 /* ---- Known plans ---- */
@@ -112,8 +110,7 @@ static const ts_shape *tiled(ts_arena *arena, ts_dtype dtype, int bits, int rank
     return shape;
 }
 
-TEST(large_aligned_tensor_is_one_box_of_four_loops) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(large_aligned_tensor_is_one_box_of_four_loops) {
     ts_error err = {0};
     int64_t dims[2] = {32768, 32768};
     ts_plan_side src = {tiled(arena, TS_DTYPE_F32, 32, 2, dims, 0, 0), NULL, NULL, 0};
@@ -128,11 +125,9 @@ TEST(large_aligned_tensor_is_one_box_of_four_loops) {
                                       {128, 32, 32}};
     assert_int_equal(box.loop_count, 4);
     assert_memory_equal(box.loops, expected, sizeof expected);
-    ts_arena_free(arena);
 }
 
-TEST(ragged_tensor_is_four_boxes) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(ragged_tensor_is_four_boxes) {
     ts_error err = {0};
     int64_t dims[2] = {8191, 8101};
     ts_plan_side src = {tiled(arena, TS_DTYPE_F32, 32, 2, dims, 0, 0), NULL, NULL, 0};
@@ -140,11 +135,9 @@ TEST(ragged_tensor_is_four_boxes) {
     const ts_plan *plan = ts_plan_new(&err, arena, &src, &dst, 2, dims);
     assert_int_equal(plan->box_count, 4);
     assert_int_equal(plan->moved_elements, plan->elements);
-    ts_arena_free(arena);
 }
 
-TEST(same_tiles_on_both_sides_copy_straight_with_their_padding) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(same_tiles_on_both_sides_copy_straight_with_their_padding) {
     ts_error err = {0};
     int64_t dims[2] = {13, 200};
     const ts_shape *shape = tiled(arena, TS_DTYPE_F32, 32, 2, dims, 8, 128);
@@ -163,11 +156,9 @@ TEST(same_tiles_on_both_sides_copy_straight_with_their_padding) {
         moved += box.elements;
     }
     assert_true(moved == 13 * 200 && plan->elements == moved && plan->moved_elements == moved);
-    ts_arena_free(arena);
 }
 
-TEST(slice_outside_is_refused) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(slice_outside_is_refused) {
     ts_error err = {0};
     int64_t dims[2] = {16, 16}, begin[2] = {9, 0}, sizes[2] = {8, 16};
     const ts_shape *shape = tiled(arena, TS_DTYPE_F32, 32, 2, dims, 8, 128);
@@ -175,11 +166,9 @@ TEST(slice_outside_is_refused) {
     assert_null(ts_plan_new(&err, arena, &src, &dst, 2, sizes));
     assert_string_equal(err.message,
                         "the slice begins at 9 and has size 8 in dimension 0, expected it within 0 to 16");
-    ts_arena_free(arena);
 }
 
-TEST(overlapping_destination_is_refused_with_both_indices) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(overlapping_destination_is_refused_with_both_indices) {
     ts_error err = {0};
     int64_t dims[2] = {4, 4};
     ts_layout_builder b;
@@ -191,11 +180,9 @@ TEST(overlapping_destination_is_refused_with_both_indices) {
                  dst = {&folded, NULL, NULL, 0};
     assert_null(ts_plan_new(&err, arena, &src, &dst, 2, dims));
     assert_string_equal(err.message, "the destination puts (0,2) and (1,0) in one place");
-    ts_arena_free(arena);
 }
 
-TEST(replicas_of_the_destination_are_loops_of_source_stride_0) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(replicas_of_the_destination_are_loops_of_source_stride_0) {
     ts_error err = {0};
     int64_t dims[1] = {4};
     ts_layout_builder b;
@@ -213,5 +200,4 @@ TEST(replicas_of_the_destination_are_loops_of_source_stride_0) {
     const ts_plan_loop expected[2] = {{2, 0, 256}, {4, 32, 32}};
     assert_int_equal(box.loop_count, 2);
     assert_memory_equal(box.loops, expected, sizeof expected);
-    ts_arena_free(arena);
 }

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "layout/notation/tpu_rule.h"
-#include "tests/support/cmocka.h"
+#include "tests/support/test.h"
 
 enum { L4 = TS_TPU_LARGE_X4, L8 = TS_TPU_LARGE_X8, L16 = TS_TPU_LARGE_X16, ARG = TS_TPU_ARGUMENT };
 
@@ -77,8 +77,7 @@ static const row rows[] = {
     {"token[]", 5, 0, "token[]"},
 };
 
-TEST(follows_the_rule) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(follows_the_rule) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_source source = {"row", rows[i].untiled, strlen(rows[i].untiled)};
         ts_error err = {0};
@@ -91,7 +90,6 @@ TEST(follows_the_rule) {
         ts_shape_print(tiled, &text);
         assert_string_equal(text.bytes, rows[i].expected);
     }
-    ts_arena_free(arena);
 }
 
 /* Answers of the compiler (tests/data/tpu_layouts.tsv has more), where orders tie, or nearly do; generation 3 is
@@ -125,8 +123,7 @@ static const row defaults[] = {
      "s8[72057594037927936,3]{0,1:T(4,128)(4,1)}"}, /* row-major: beyond 2^63 */
 };
 
-TEST(answers_of_the_compiler) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(answers_of_the_compiler) {
     for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++) {
         ts_source source = {"row", defaults[i].untiled, strlen(defaults[i].untiled)};
         ts_error err = {0};
@@ -141,11 +138,9 @@ TEST(answers_of_the_compiler) {
     ts_error err = {0};
     assert_null(ts_tpu_default(&err, arena, TS_DTYPE_F32, &negative, 5));
     assert_string_equal(err.message, "found -1, but a dimension cannot be negative");
-    ts_arena_free(arena);
 }
 
-TEST(default_is_row_major) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(default_is_row_major) {
     ts_error err = {0};
     ts_text text = ts_text_begin(arena);
     const ts_xla_layout fields = {.rank = 3, .dims = (const int64_t[]){2, 20, 300}},
@@ -156,5 +151,4 @@ TEST(default_is_row_major) {
     assert_string_equal(text.bytes, "bf16[2,20,300]{2,1,0:T(8,128)(2,1)}");
     assert_null(ts_tpu_tiled(&err, arena, TS_DTYPE_F32, &negative, 5, 0));
     assert_string_equal(err.message, "found -1, but a dimension cannot be negative");
-    ts_arena_free(arena);
 }

@@ -8,7 +8,7 @@
 #include "tests/support/xla_oracle.h"
 #include "base/number.h"
 #include "layout/notation/xla.h"
-#include "tests/support/cmocka.h"
+#include "tests/support/test.h"
 
 /* ---- Rows ---- */
 
@@ -253,7 +253,7 @@ TEST(sizes_where_xla_contradicts_itself) {
     }
 }
 
-TEST(says_why_there_is_no_layout) {
+TEST_WITH_ARENA(says_why_there_is_no_layout) {
     static const struct {
         const char *text;
         ts_error_kind kind;
@@ -263,7 +263,6 @@ TEST(says_why_there_is_no_layout) {
         {"(f32[8])", TS_ERROR_INPUT, "the source is a tuple, expected an array"},
         {"token[]", TS_ERROR_INPUT, "the source is token[], which holds no data, expected an array"},
     };
-    ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_error err = {0};
         assert_null(ts_shape_layout(&err, read_shape(NULL, arena, rows[i].text), "the source"));
@@ -271,11 +270,9 @@ TEST(says_why_there_is_no_layout) {
         assert_string_equal(err.message, rows[i].message);
     }
     assert_non_null(ts_shape_layout(NULL, read_shape(NULL, arena, "f32[8]"), "the source"));
-    ts_arena_free(arena);
 }
 
-TEST(makes_row_major_shapes) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(makes_row_major_shapes) {
     ts_error err = {0};
     const ts_shape *shape = ts_shape_row_major(&err, arena, TS_DTYPE_BF16, 2, (const int64_t[]){3, 5});
     assert_string_equal(ts_shape_text(arena, shape), "bf16[3,5]{1,0}");
@@ -283,7 +280,6 @@ TEST(makes_row_major_shapes) {
                         "pred[]");
     assert_null(ts_shape_row_major(&err, arena, TS_DTYPE_F32, 2, (const int64_t[]){INT64_MAX, 2}));
     assert_string_equal(err.message, "the array up to here has more than 2^63 - 1 elements or bytes");
-    ts_arena_free(arena);
 }
 
 TEST(leaves_the_cursor_behind_the_shape) {
@@ -305,8 +301,7 @@ TEST(leaves_the_cursor_behind_the_shape) {
 }
 
 /* The text needs no NUL behind it, and nothing behind its end is read. */
-TEST(respects_the_length) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(respects_the_length) {
     const char *text = "f32[8]{0:T(128)}";
     for (size_t length = 0; length <= strlen(text); length++) {
         char *exact = ts_arena_alloc(arena, length, 1);
@@ -314,7 +309,6 @@ TEST(respects_the_length) {
         ts_source source = {"text", exact, length};
         assert_int_equal(ts_shape_parse(NULL, arena, &source) != NULL, length == 6 || length == strlen(text));
     }
-    ts_arena_free(arena);
 }
 
 TEST(nests_tuples_as_deep_as_xla) {

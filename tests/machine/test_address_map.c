@@ -100,7 +100,7 @@ static parts by_rorabgbachco(int64_t burst) {
     return p;
 }
 
-TEST(named_maps) {
+TEST_WITH_ARENA(named_maps) {
     static const struct {
         const char *name;
         parts (*place)(int64_t burst);
@@ -110,7 +110,6 @@ TEST(named_maps) {
                 {"robaracoch", by_robaracoch},
                 {"mop4clxor", by_mop4clxor},
                 {"rorabgbachco", by_rorabgbachco}};
-    ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_error err = {0};
         ts_address_map *map = map_of(&err, arena, &hbm2, rows[i].name);
@@ -126,7 +125,6 @@ TEST(named_maps) {
                          (long long)burst, got.channel, got.bank, got.column, (long long)got.row);
         }
     }
-    ts_arena_free(arena);
 }
 
 /* Every burst of a small HBM has a place of its own, inside it. */
@@ -197,8 +195,7 @@ static ts_address_location place_of(const ts_address_map *map, int bit) {
 }
 
 /* 33 bits are of fields, the row has 15 of them; addresses of up to 45 bits are mapped, and hashed. */
-TEST(what_is_above_the_fields_is_the_row_s) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(what_is_above_the_fields_is_the_row_s) {
     const ts_address_map *map = map_of(NULL, arena, &hbm2, "off co pc ch bg ba ro; ch ^= fold");
     for (int bit = 33; bit < 45; bit++) {
         const ts_address_location place = place_of(map, bit);
@@ -206,11 +203,9 @@ TEST(what_is_above_the_fields_is_the_row_s) {
         assert_int_equal(place.channel, 1 << (bit - 14) % 3);
         assert_int_equal(place.bank + place.column, 0);
     }
-    ts_arena_free(arena);
 }
 
-TEST(pseudo_channels_are_channels_of_the_per_bank_scheduler) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(pseudo_channels_are_channels_of_the_per_bank_scheduler) {
     ts_hbm_config c = hbm2;
     c.sids = 2;
     for (int i = 0; i < 2; i++) {
@@ -223,10 +218,9 @@ TEST(pseudo_channels_are_channels_of_the_per_bank_scheduler) {
         assert_int_equal(sid.bank, 16);
         assert_int_equal(ch.bank + sid.channel, 0);
     }
-    ts_arena_free(arena);
 }
 
-TEST(bad_maps) {
+TEST_WITH_ARENA(bad_maps) {
     static const struct {
         const char *text, *message;
         int stacks, column;
@@ -248,7 +242,6 @@ TEST(bad_maps) {
          "the hashes map the addresses 0x0 and 0x420 to one place, expected a bijection", 1, 1},
         {"off co pc ch bg ba ro", "st has no place, expected it where the 3 stacks are to take turns", 3, 22},
     };
-    ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_error err = {0};
         ts_hbm_config c = hbm2;
@@ -271,11 +264,10 @@ TEST(bad_maps) {
             err.message, "addresses would be in rows from 12 on, of 12; expected the upper 2 bits of ro on "
                          "top, and no hash of them");
     }
-    ts_arena_free(arena);
 }
 
 /* Every count at the most that fits, and beyond it: what is too many is said. */
-TEST(too_large) {
+TEST_WITH_ARENA(too_large) {
     static const struct {
         int stacks, channels, row_bytes, burst_bytes, rows;
         const char *message;
@@ -287,7 +279,6 @@ TEST(too_large) {
         {4, 64, 8192, 32, 1 << 19, NULL},
         {4, 64, 8192, 32, 1 << 20, "the HBM has bursts for 41 bits of address, of at most 40"},
     };
-    ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_error err = {0};
         ts_hbm_config c = hbm2;
@@ -300,5 +291,4 @@ TEST(too_large) {
                          rows[i].message != NULL);
         if (rows[i].message) assert_string_equal(err.message, rows[i].message);
     }
-    ts_arena_free(arena);
 }

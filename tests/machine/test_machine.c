@@ -37,8 +37,7 @@ static void assert_near(double got, double expected) {
     if (expected >= 0) assert_true(got <= expected * 1.01 && got >= expected * 0.99);
 }
 
-TEST(rates_are_the_published_ones) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(rates_are_the_published_ones) {
     for (size_t i = 0; i < sizeof published / sizeof published[0]; i++) {
         const ts_machine *m = load(arena, published[i].name);
         int64_t khz = m->chip.peak_khz;
@@ -48,11 +47,9 @@ TEST(rates_are_the_published_ones) {
         assert_near((double)ts_machine_peak_ops(m, TS_MXU_INT4, khz) / 1e12, published[i].int4);
         assert_near((double)ts_machine_hbm_rate(m) / 1e9, published[i].hbm);
     }
-    ts_arena_free(arena);
 }
 
-TEST(rates_are_exact) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(rates_are_exact) {
     const ts_machine *m = load(arena, "tpu-v5e");
     assert_int_equal(ts_machine_peak_ops(m, TS_MXU_BF16, m->chip.peak_khz),
                      INT64_C(4) * 128 * 128 * 2 * 1500000000);
@@ -65,7 +62,6 @@ TEST(rates_are_exact) {
     m = load(arena, "tpu-v7x");
     assert_int_equal(ts_machine_peak_ops(m, TS_MXU_FP8, 2200000), INT64_C(4613734400000000));
     assert_int_equal(ts_machine_peak_ops(m, TS_MXU_INT8, 2200000), 0);
-    ts_arena_free(arena);
 }
 
 static void assert_sourced(const ts_machine *machine, const ts_field_leaf *leaf) {
@@ -211,8 +207,7 @@ TEST(printed_and_changed) {
     }
 }
 
-TEST(names_what_was_changed) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(names_what_was_changed) {
     ts_error err = {0};
     static const char *const sets[] = {"hbm.timing.t_rp=14.5ns", "title=a b",
                                        "hbm.bandwidth_scale=2",  "vmem.size_mib=64",
@@ -224,22 +219,18 @@ TEST(names_what_was_changed) {
     assert_int_equal(m->override_count, 5);
     for (int i = 0; i < 5; i++) assert_string_equal(m->overrides[i], expected[i]);
     assert_int_equal(load(arena, "tpu-v5e")->override_count, 0);
-    ts_arena_free(arena);
 }
 
-TEST(time_is_that_of_the_sustained_clock) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(time_is_that_of_the_sustained_clock) {
     ts_error err = {0};
     static const char *const sets[] = {"chip.clock.sustained=1.2GHz"};
     const ts_machine *m = ts_machine_load_with(&err, arena, "tpu-v5e", "--set", sets, 1);
     assert_string_equal(err.message, "");
     assert_true(ts_machine_microseconds(m, 2400) == 2);
-    ts_arena_free(arena);
 }
 
 /* The reference of HBM time is the one that its tests use. */
-TEST(hbm2_reference_is_the_preset) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(hbm2_reference_is_the_preset) {
     ts_hbm_config got = load(arena, "hbm2-reference")->hbm, expected = hbm2;
     assert_string_equal(got.address_map, expected.address_map);
     got.timing.t_refi_pb = expected.timing.t_refi_pb;
@@ -249,11 +240,9 @@ TEST(hbm2_reference_is_the_preset) {
     got.energy = expected.energy; /* of which time does not depend */
     got.address_map = expected.address_map;
     assert_memory_equal(&got, &expected, sizeof got);
-    ts_arena_free(arena);
 }
 
-TEST(hbm3_reference_counts_in_ck) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(hbm3_reference_counts_in_ck) {
     const ts_hbm_config *reference = &load(arena, "hbm3-reference")->hbm, *v6e = &load(arena, "tpu-v6e")->hbm;
     ts_hbm_timing expected = reference->timing;
     expected.t_refi_pb = v6e->timing.t_refi_pb; /* 16 banks, not 32 */
@@ -261,11 +250,9 @@ TEST(hbm3_reference_counts_in_ck) {
     assert_memory_equal(&v6e->timing, &expected, sizeof expected); /* written in ns there */
     assert_int_equal(reference->timing.t_rfc, 560);
     assert_int_equal(reference->ticks_per_ck, 2);
-    ts_arena_free(arena);
 }
 
-TEST(overrides) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(overrides) {
     ts_error err = {0};
     static const char *const sets[] = {"hbm.stacks=4", "chip.launch=1.5us", "hbm.clock=1 GHz",
                                        "hbm.stacks=8"};
@@ -283,7 +270,6 @@ TEST(overrides) {
     for (int i = 0; i < 2; i++)
         assert_int_equal(ts_machine_load_with(&err, arena, "tpu-v5e", "--set", &scales[i], 1)->hbm.clock_khz,
                          i ? plain->hbm.clock_khz / 100 : 8 * plain->hbm.clock_khz);
-    ts_arena_free(arena);
 }
 
 TEST(refuses) {
@@ -355,12 +341,11 @@ TEST(refuses) {
 }
 
 /* Where in a map an error is, unless it is written otherwise than it reads. */
-TEST(places_in_maps) {
+TEST_WITH_ARENA(places_in_maps) {
     static const struct {
         const char *written;
         int at;
     } rows[] = {{"off co Z", 7}, {"\"off co Z\"", 8}, {"\"off co \\x5a\"", 0}};
-    ts_arena *arena = ts_arena_new();
     ts_text printed = ts_text_begin(arena);
     ts_machine_print(&printed, load(arena, "tpu-v5e"));
     const char *value = strstr(printed.bytes, "address_map: ") + strlen("address_map: "), *line = value;
@@ -375,25 +360,21 @@ TEST(places_in_maps) {
                                          "sid, bg, ba or ro");
         assert_int_equal(err.column, value - line + rows[i].at + 1);
     }
-    ts_arena_free(arena);
 }
 
 /* What all commands take at least is enough. */
-TEST(least_currents) {
+TEST_WITH_ARENA(least_currents) {
     static const char *const sets[] = {
         "hbm.timing.t_ras=30 ck", "hbm.timing.t_rc=40 ck", "hbm.energy.idd3n=60",
         "hbm.energy.idd2n=20",    "hbm.energy.idd0=50",    "hbm.energy.idd4r=60",
         "hbm.energy.idd4w=60",    "hbm.energy.idd5ab=60",  "hbm.energy.idd5pb=60"};
-    ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     assert_non_null(ts_machine_load_with(&err, arena, "tpu-v5e", "--set", sets, 9));
-    ts_arena_free(arena);
 }
 
-TEST(energies_are_of_operations) {
+TEST_WITH_ARENA(energies_are_of_operations) {
     static const char *const sets[] = {"energy.vpu_f32.femtojoules=7", "energy.vmen.femtojoules=8",
                                        "energy.mxu_int4.femtojoules=9"};
-    ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     const ts_machine *m = ts_machine_load_with(&err, arena, "tpu-v5e", "--set", sets, 1);
     assert_int_equal(ts_machine_op_energy(m, TS_ENERGY_VPU_F32), 7);
@@ -404,16 +385,14 @@ TEST(energies_are_of_operations) {
     assert_error(&err, TS_ERROR_INPUT,
                  "--set:1:25: error: energy: there is no operation 'vmen'; did you mean 'vmem'?\n"
                  "energy.vmen.femtojoules=8\n                        ^\n");
-    ts_arena_free(arena);
 }
 
 /* A device has its part of what all share, and of the channels where that is no whole stack. */
-TEST(parts_share_the_memory) {
+TEST_WITH_ARENA(parts_share_the_memory) {
     static const struct {
         int parts, stacks, channels, cores; /* stacks 0: it cannot be */
     } rows[] = {{1, 8, 16, 2}, {2, 4, 16, 1}, {8, 1, 16, 1}, {16, 8, 1, 1},
                 {3, 0, 0, 0},  {7, 0, 0, 0},  {32, 0, 0, 0}};
-    ts_arena *arena = ts_arena_new();
     const ts_machine *whole = load(arena, "tpu-v7x");
     const ts_machine_memory *hbm = whole->spaces[TS_SPACE_HBM], *vmem = whole->spaces[TS_SPACE_VMEM];
     assert_true(vmem->per_core && !hbm->per_core);
@@ -439,7 +418,6 @@ TEST(parts_share_the_memory) {
     const char *set = "chip.tensor_cores=4";
     const ts_machine *four = ts_machine_load_with(NULL, arena, "tpu-v7x", "--set", &set, 1);
     assert_int_equal(ts_machine_part(NULL, arena, four, 2)->chip.tensor_cores, 2);
-    ts_arena_free(arena);
 }
 
 /* As many banks as a channel and its scheduler can have, refreshes that fill the time between them, and indices of all
@@ -533,8 +511,7 @@ TEST(refuses_pairs) {
     }
 }
 
-TEST(has_partitioned_memories) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(has_partitioned_memories) {
     ts_error err = {0};
     static const char *const sets[] = {
         "memories.sbuf.capacity=24 MiB",      "memories.sbuf.align=64 B",
@@ -552,7 +529,6 @@ TEST(has_partitioned_memories) {
     assert_null(ts_machine_find_memory(&err, m, "cmem"));
     assert_string_equal(err.message,
                         "the machine 'tpu-v5e' has no memory 'cmem'; it has hbm, vmem, smem, sbuf");
-    ts_arena_free(arena);
 }
 
 /* Fields below one key stand together, so that they print as one mapping; no two share a member. */

@@ -3,7 +3,7 @@
 
 #include "tests/support/random_layout.h"
 #include "memory/space.h"
-#include "tests/support/cmocka.h"
+#include "tests/support/test.h"
 #include "tests/support/shapes.h"
 
 enum { LINE = TS_SPACE_LINE_BYTES, CHUNK = TS_SPACE_CHUNK_BYTES, HUGE_PAGE = TS_SPACE_HUGE_BYTES };
@@ -11,8 +11,7 @@ static const int64_t vast = INT64_C(1) << 58; /* bytes that no host has */
 
 /* ---- Ranges ---- */
 
-TEST(nothing_is_reserved) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(nothing_is_reserved) {
     ts_space *space = ts_space_new(arena, "hbm", vast);
     for (int64_t address = 0; address < vast; address += vast / 8) *ts_space_touch(space, address, 1) = 7;
     *ts_space_touch(space, vast - 1, 1) = 8;
@@ -23,7 +22,6 @@ TEST(nothing_is_reserved) {
     assert_int_equal(*ts_space_touch(space, vast - 1, 1), 8);
     assert_int_equal(space->range_count, 9);
     ts_space_free(space);
-    ts_arena_free(arena);
 }
 
 /* What a space holds is what an array of bytes would, whatever is touched in whatever order and announced or
@@ -57,8 +55,7 @@ TEST(a_space_is_an_array) {
     }
 }
 
-TEST(a_hold_does_not_move) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(a_hold_does_not_move) {
     ts_space *space = ts_space_new(arena, "hbm", INT64_C(1) << 40);
     const int64_t base = (INT64_C(1) << 39) + 5 * LINE + 1, length = 2 * HUGE_PAGE;
     ts_space_hold(space, base, length);
@@ -74,11 +71,9 @@ TEST(a_hold_does_not_move) {
     assert_ptr_equal(ts_space_touch(space, base + length + LINE, length), beside);
     assert_ptr_equal(ts_space_touch(space, base, 1), middle - length / 2);
     ts_space_free(space);
-    ts_arena_free(arena);
 }
 
-TEST(what_is_forgotten_is_zero) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(what_is_forgotten_is_zero) {
     ts_space *space = ts_space_new(arena, "vmem", 1 << 30);
     ts_space_hold(space, 0, 100 * LINE);
     for (int64_t at = 0; at < 2; at++) memset(ts_space_touch(space, at << 29, LINE), 7, LINE);
@@ -87,12 +82,10 @@ TEST(what_is_forgotten_is_zero) {
     for (int64_t at = 0; at < 2; at++) assert_int_equal(*ts_space_touch(space, at << 29, LINE), 0);
     assert_int_equal(space->range_count, 2);
     ts_space_free(space);
-    ts_arena_free(arena);
 }
 
 /* Bounds of ranges, in lines: what is announced twice, overlaps or is real already. */
-TEST(holds_are_apart) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(holds_are_apart) {
     ts_space *space = ts_space_new(arena, "hbm", 1 << 30);
     ts_space_hold(space, 10 * LINE, 10 * LINE);
     ts_space_hold(space, 20 * LINE, 1); /* behind it */
@@ -117,7 +110,6 @@ TEST(holds_are_apart) {
     assert_int_equal(space->ranges[1].begin, 23 * LINE);
     assert_int_equal(space->ranges[1].end, CHUNK);
     ts_space_free(space);
-    ts_arena_free(arena);
 }
 
 /* ---- No memory ---- */
@@ -131,8 +123,7 @@ void ts_out_of_memory(size_t bytes) {
 }
 
 /* More than the host has: only what is touched counts, and when that is too much it is said. */
-TEST(out_of_memory) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(out_of_memory) {
     ts_space *space = ts_space_new(arena, "hbm", vast);
     ts_space_hold(space, 0, vast);
     *ts_space_touch(space, vast / 2, 1) = 3;
@@ -153,23 +144,19 @@ TEST(out_of_memory) {
     assert_int_equal(space->ranges[0].end, CHUNK);
     assert_true(space->ranges[1].end == vast / 2 + 2 * LINE && space->ranges[2].end == vast / 2 + 4 * LINE);
     ts_space_free(space);
-    ts_arena_free(arena);
 }
 
-TEST(wrapped_bytes_are_the_caller_s) {
+TEST_WITH_ARENA(wrapped_bytes_are_the_caller_s) {
     uint8_t bytes[100] = {0};
-    ts_arena *arena = ts_arena_new();
     ts_space *space = ts_space_wrap(arena, "the file", bytes, sizeof bytes);
     assert_ptr_equal(ts_space_touch(space, 0, 100), bytes);
     assert_ptr_equal(ts_space_touch(space, 99, 1), bytes + 99);
     assert_int_equal(space->last.behind, 0); /* nothing else may be read */
     ts_space_free(space);
     ts_space_free(NULL);
-    ts_arena_free(arena);
 }
 
-TEST(contains) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(contains) {
     ts_space *space = ts_space_new(arena, "smem", 1024);
     assert_true(ts_space_contains(space, 1020, 4));
     assert_true(ts_space_contains(space, 1024, 0));
@@ -179,7 +166,6 @@ TEST(contains) {
     assert_false(ts_space_contains(space, 4, -1));
     assert_false(ts_space_contains(space, 1, INT64_MAX));
     ts_space_free(space);
-    ts_arena_free(arena);
 }
 
 /* ---- Placing shapes ---- */
@@ -225,8 +211,7 @@ static const struct {
     {"s8[65] S[65:1@H]", NULL, 0, {0, 8}},
 };
 
-TEST(shapes_are_placed) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(shapes_are_placed) {
     ts_space *space = ts_space_of_machine(arena, &partitioned);
     assert_int_equal(space->axis_count, 5);
     assert_int_equal(ts_space_partition_bits(space), 512);
@@ -244,25 +229,21 @@ TEST(shapes_are_placed) {
         }
     }
     ts_space_free(space);
-    ts_arena_free(arena);
 }
 
-TEST(addresses_fit_in_64_bits) {
+TEST_WITH_ARENA(addresses_fit_in_64_bits) {
     static const ts_machine_axis far = {"H", 0, INT64_C(1) << 57};
     const ts_machine_memory memory = {.name = "pe", .capacity_bytes = 1024, .axis_count = 1, .axes = &far};
-    ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     int64_t bits[TS_LAYOUT_MAX_AXES];
     ts_space *space = ts_space_of_machine(arena, &memory);
     assert_false(ts_space_place(&err, space, parse_shape(arena, "f32[9] S[9:1@H]"), 0, bits));
     assert_string_equal(err.message, "the layout's addresses do not fit in 64 bits");
-    ts_arena_free(arena);
 }
 
 /* ---- The shadow ---- */
 
-TEST(shadows_take_what_is_marked) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(shadows_take_what_is_marked) {
     ts_space *space = ts_space_new(arena, "hbm", INT64_C(1) << 44);
     const int64_t page = INT64_C(1) << 19, leaf = page << 12, far = (INT64_C(1) << 46) + 64;
     uint32_t poison[2];
@@ -296,7 +277,6 @@ TEST(shadows_take_what_is_marked) {
     assert_true(ts_space_find_poison(space, last - 1, 2) == last - 1);
     assert_int_equal(ts_space_find_poison(space, last, 1), -1);
     ts_space_free(space);
-    ts_arena_free(arena);
 }
 
 /* Words of the shadow are read, and others take their place. */
@@ -310,10 +290,9 @@ static void words_are_as_bits(ts_space *space, uint8_t *poison, int64_t first, c
 }
 
 /* A shadow is an array of bits, whatever is marked in whatever order: words, bits at edges of pages, pages. */
-TEST(a_shadow_is_an_array) {
+TEST_WITH_ARENA(a_shadow_is_an_array) {
     enum { PAGE = 1 << 19, PAGES = 3, BITS = PAGES * PAGE, ROUNDS = 4000, LONGEST = 200 };
     static uint8_t poison[BITS];
-    ts_arena *arena = ts_arena_new();
     ts_space *space = ts_space_new(arena, "vmem", BITS / 8);
     uint64_t seed = 7;
     memset(poison, 1, BITS);
@@ -333,5 +312,4 @@ TEST(a_shadow_is_an_array) {
         (is_poison ? ts_space_mark_poison : ts_space_mark_valid)(space, first, count);
         memset(poison + first, is_poison, (size_t)count);
     }
-    ts_arena_free(arena);
 }

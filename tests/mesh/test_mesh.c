@@ -60,9 +60,8 @@ TEST(test_read) {
 }
 
 /* Two chips have one link between them, whatever the machine closes to rings. */
-TEST(two_chips_are_no_ring) {
+TEST_WITH_ARENA(two_chips_are_no_ring) {
     static const char *const pairs[] = {"ici.wrap=2"};
-    ts_arena *arena = ts_arena_new();
     ts_mesh mesh;
     const ts_machine *machine = ts_machine_load_with(NULL, arena, "tpu-v5e", "--set", pairs, 1);
     ts_mesh_request request = {.machine = machine, .axes = {"--mesh", "2x4", 3}};
@@ -70,7 +69,6 @@ TEST(two_chips_are_no_ring) {
     assert_true(ts_mesh_read(NULL, arena, &request, &mesh));
     assert_false(mesh.ring[0]);
     assert_true(mesh.ring[1]);
-    ts_arena_free(arena);
 }
 
 TEST(test_errors) {
@@ -152,8 +150,7 @@ TEST(test_routes) {
 }
 
 /* Loads of several routes add up, on the same links too. */
-TEST(test_sums) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(test_sums) {
     ts_error err = {0};
     ts_mesh mesh;
     assert_true(read_mesh(&err, arena, &(mesh_text){"tpu-v4", "8", NULL}, &mesh));
@@ -174,7 +171,6 @@ TEST(test_sums) {
     ts_mesh_print_link(&text, &mesh, 15);
     ts_mesh_print_link(&text, &mesh, 14);
     assert_string_equal(text.bytes, "(7) -> (6)(7) -> (0)");
-    ts_arena_free(arena);
 }
 
 /* ---- Two rings without a common link ---- */

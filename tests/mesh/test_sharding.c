@@ -338,9 +338,8 @@ static bool is_mine(const assignment *a, const int64_t *index, int64_t flat) {
     return true;
 }
 
-TEST(test_iota) {
+TEST_WITH_ARENA(test_iota) {
     uint64_t seed = 21;
-    ts_arena *arena = ts_arena_new();
     ts_mesh mesh;
     make_mesh(arena, "x=2,y=4,z=2", &mesh);
     for (int i = 0; i < rounds(400, 60); i++) {
@@ -356,7 +355,6 @@ TEST(test_iota) {
                     fail_msg("%s", text);
         } while (next_index(a.rank, a.dims, index));
     }
-    ts_arena_free(arena);
 }
 
 /* ---- What is printed is the same sharding when read ---- */
@@ -384,12 +382,11 @@ static void check_printed(const char *source, int form) {
 }
 
 /* Axes of a memory are on no device; what is nearly one of the mesh is refused. */
-TEST(test_axes_of_memories) {
+TEST_WITH_ARENA(test_axes_of_memories) {
     static const char *const sets[] = {
         "memories.hbm.axes.P.extent=2",     "memories.hbm.axes.P.step=4 B",
         "memories.vmem.axes.sub.extent=2",  "memories.vmem.axes.sub.step=4 B",
         "memories.vmem.axes.lane.extent=2", "memories.vmem.axes.lane.step=8 B"};
-    ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_mesh mesh;
     ts_sharding s;
@@ -402,7 +399,6 @@ TEST(test_axes_of_memories) {
     assert_false(parse(&err, arena, &mesh, "f32[8] S[(2,4):(1@xx,1)]", &s));
     assert_string_equal(err.message,
                         "neither the mesh nor a memory of tpu-v4 has an axis 'xx'; did you mean 'x'?");
-    ts_arena_free(arena);
 }
 
 TEST(test_printed) {

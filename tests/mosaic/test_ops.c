@@ -22,8 +22,7 @@ static int count_lines(const ts_text *text) {
 }
 
 /* Of the text a line, which may go on in others that are indented; of Markdown a row, behind two of heads. */
-TEST(every_operation_has_a_line) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(every_operation_has_a_line) {
     ts_text text = ts_text_begin(arena);
     ts_text rows = ts_text_begin(arena);
     ts_mosaic_print_ops(&text);
@@ -34,11 +33,10 @@ TEST(every_operation_has_a_line) {
         assert_non_null(strstr(rows.bytes, ts_text_format(arena, "\n| `%s` | ", names[i])));
     }
     assert_int_equal(count_lines(&rows), NAMES + 2);
-    ts_arena_free(arena);
 }
 
 /* bf16 by its own instruction, or by way of f32, which all machines have. */
-TEST(it_says_of_what_there_are_instructions) {
+TEST_WITH_ARENA(it_says_of_what_there_are_instructions) {
     static const struct {
         const char *name, *of;
     } rows[] = {{"arith.addf", "f32, bf16"},
@@ -46,11 +44,9 @@ TEST(it_says_of_what_there_are_instructions) {
                 {"arith.andi", "scalars, integers, masks"},
                 {"math.sqrt", "f32, bf16"},
                 {"tpu.sem_read", ""}};
-    ts_arena *arena = ts_arena_new();
     ts_text text = ts_text_begin(arena);
     ts_mosaic_print_ops_markdown(&text);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         assert_non_null(
             strstr(text.bytes, ts_text_format(arena, "| `%s` | %s |\n", rows[i].name, rows[i].of)));
-    ts_arena_free(arena);
 }

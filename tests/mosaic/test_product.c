@@ -18,7 +18,7 @@ static int64_t cycles_of(ts_arena *arena, const ts_machine *machine, const ts_pr
     return result.counters.values[TS_COUNTER_CYCLES];
 }
 
-TEST(texts_are_mosaics) {
+TEST_WITH_ARENA(texts_are_mosaics) {
     static const struct {
         const char *committed;
         ts_product_kernel kernel;
@@ -35,7 +35,6 @@ TEST(texts_are_mosaics) {
           .transposed = true,
           .finish = TS_PRODUCT_RELU}},
     };
-    ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     const ts_machine *machine = ts_machine_load(&err, arena, "tpu-v5e");
     ts_target target;
@@ -59,12 +58,10 @@ TEST(texts_are_mosaics) {
         }
         assert_int_equal(cycles_of(arena, machine, ours), cycles_of(arena, machine, theirs));
     }
-    ts_arena_free(arena);
 }
 
 /* Steps of part of the grid cost what they do in all of it. */
-TEST(parts_of_a_grid) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(parts_of_a_grid) {
     ts_error err = {0};
     const ts_machine *machine = ts_machine_load(&err, arena, "tpu-v5e");
     ts_target target;
@@ -88,16 +85,14 @@ TEST(parts_of_a_grid) {
     assert_int_equal(cycles[0], cycles[1]);
     assert_in_range(cycles[2] * 100 / cycles[0], 22, 32);
     assert_in_range(cycles[3] * 100 / cycles[0], 22, 32);
-    ts_arena_free(arena);
 }
 
 /* The program that is written by hand, and the kernel, in the same blocks. */
-TEST(kernels_are_as_fast_as_programs) {
+TEST_WITH_ARENA(kernels_are_as_fast_as_programs) {
     static const ts_define defines[] = {{"M", "1024"}, {"N", "1024"}, {"K", "1024"}, {"BM", "512"},
                                         {"BN", "512"}, {"BK", "512"}, {"OUT", "2"}};
     const ts_product_kernel k = {
         .m = 1024, .n = 1024, .k = 1024, .block_m = 512, .block_n = 512, .block_k = 512};
-    ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     const ts_machine *machine = ts_machine_load(&err, arena, "tpu-v5e");
     ts_target target;
@@ -112,7 +107,6 @@ TEST(kernels_are_as_fast_as_programs) {
                                                 (int)(sizeof defines / sizeof defines[0])));
     print_message("%.2f times programs/matmul.tsim\n", (double)kernel / (double)program);
     assert_true(kernel * 10 <= program * 13);
-    ts_arena_free(arena);
 }
 
 /* Where there are fewer tiles than units, their rows are dealt out; what is pushed once is popped once, and the first tile of

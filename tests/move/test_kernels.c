@@ -11,7 +11,7 @@
 #include "tests/support/rounds.h"
 #include "move/move.h"
 #include "layout/convert.h"
-#include "tests/support/cmocka.h"
+#include "tests/support/test.h"
 
 enum {
     MAX_ELEMENTS = 40000,
@@ -108,9 +108,8 @@ static int random_loops(uint64_t *seed, ts_plan_loop *loops) {
     return count;
 }
 
-TEST(random_boxes) {
+TEST_WITH_ARENA(random_boxes) {
     uint64_t seed = first_seed();
-    ts_arena *arena = ts_arena_new();
     for (int n = 0, most = rounds(400, 80); n < most; n++) {
         ts_arena_reset(arena);
         uint64_t box_seed = seed;
@@ -149,7 +148,6 @@ TEST(random_boxes) {
                      ts_kernels_name(version / 2), m.streams ? ", streaming," : "", n, (int)(pair - pairs));
         }
     }
-    ts_arena_free(arena);
 }
 
 /* ---- Layouts ---- */
@@ -576,8 +574,7 @@ static uint8_t *every_value(ts_arena *arena, int bytes, int64_t *count) {
     return values;
 }
 
-TEST(every_conversion) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(every_conversion) {
     for (int from = 0; from < TYPES; from++) {
         for (int to = 0; to < TYPES; to++) {
             int64_t count;
@@ -587,12 +584,10 @@ TEST(every_conversion) {
             convert_all(arena, types[from], types[to], values, count);
         }
     }
-    ts_arena_free(arena);
 }
 
 /* Words that become halves and take turns by rows. */
-TEST(every_pair) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(every_pair) {
     int64_t count;
     uint8_t *values = every_value(arena, 4, &count);
     const ts_shape *from = parse(arena, "f32[R,C]{1,0}", count / 1024, 1024),
@@ -608,7 +603,6 @@ TEST(every_pair) {
         assert_true(ts_dma_move_with(NULL, plan, in, out, &options));
         assert_memory_equal(bytes_in(out), bytes_in(want), (size_t)want->capacity_bytes);
     }
-    ts_arena_free(arena);
 }
 
 /* By kernels that have stores past the caches; the portable ones have none. The best are the last this host runs. */

@@ -7,7 +7,7 @@
 #include "move/copy_context.h"
 #include "move/move.h"
 #include "layout/convert.h"
-#include "tests/support/cmocka.h"
+#include "tests/support/test.h"
 
 enum { RANDOM_PAIRS = 3000 };
 
@@ -120,8 +120,7 @@ static void move(ts_arena *arena, end *src, end *dst, int rank, const int64_t *s
     } while (next_index(rank, sizes, index));
 }
 
-TEST(there_and_back) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(there_and_back) {
     uint64_t seed = 2024;
     for (int n = 0, most = rounds(RANDOM_PAIRS, RANDOM_PAIRS / 5); n < most; n++) {
         ts_arena_reset(arena);
@@ -141,11 +140,9 @@ TEST(there_and_back) {
                         bits_at(c.bytes, bit_of(&c, rank, index), width));
         } while (next_index(rank, sizes, index));
     }
-    ts_arena_free(arena);
 }
 
-TEST(poison_goes_with_the_elements) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(poison_goes_with_the_elements) {
     ts_error err = {0};
     int64_t dims[1] = {100};
     const ts_shape *shape = ts_shape_row_major(&err, arena, TS_DTYPE_F32, 1, dims);
@@ -163,11 +160,9 @@ TEST(poison_goes_with_the_elements) {
     assert_int_equal(ts_space_find_poison(b, 64 * 8 + 41 * 32, 60 * 32), 64 * 8 + 100 * 32);
     ts_space_free(a);
     ts_space_free(b);
-    ts_arena_free(arena);
 }
 
-TEST(refusals) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(refusals) {
     ts_error err = {0};
     int64_t dims[1] = {64};
     const ts_shape *f32 = ts_shape_row_major(&err, arena, TS_DTYPE_F32, 1, dims);
@@ -193,7 +188,6 @@ TEST(refusals) {
         assert_string_equal(err.message, rows[i].message);
     }
     ts_space_free(space);
-    ts_arena_free(arena);
 }
 
 /* ---- Runs of every length, whose destination has gaps ---- */
@@ -242,8 +236,7 @@ static void check_prepared(ts_arena *arena, ts_prepared_move *move, int64_t shif
                              from[8 + shift + row * PREPARED_ROW + i]);
 }
 
-TEST(prepared_moves_are_done_anywhere) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(prepared_moves_are_done_anywhere) {
     const ts_plan *plan = plan_columns(arena);
     for (int version = 0; version < TS_KERNELS_COUNT; version++) {
         const ts_move_options how = {.kernels = ts_kernels_get(version)};
@@ -252,12 +245,10 @@ TEST(prepared_moves_are_done_anywhere) {
         for (int64_t shift = -8; shift <= 24; shift++)
             check_prepared(arena, move, shift, shift % 3 == 0 ? 0 : 64);
     }
-    ts_arena_free(arena);
 }
 
 /* Between memories of one size nothing is found, and put into the arena, twice. */
-TEST(prepared_moves_are_found_at_once) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(prepared_moves_are_found_at_once) {
     ts_prepared_move *move =
         ts_move_prepare(arena, plan_columns(arena), &(ts_move_options){.kernels = ts_kernels_best()});
     uint8_t from[8 + PREPARED_BYTES], to[24 + PREPARED_BYTES], *before[2], *behind;
@@ -279,11 +270,9 @@ TEST(prepared_moves_are_found_at_once) {
     }
     behind = TS_NEW_ARRAY(arena, uint8_t, 16);
     if (before[1] - before[0] == 16) assert_ptr_equal(behind, before[1] + 16); /* no sanitizer */
-    ts_arena_free(arena);
 }
 
-TEST(prepared_moves_are_checked_each_time) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(prepared_moves_are_checked_each_time) {
     ts_error err = {0};
     ts_space *space = ts_space_new(arena, "VMEM", 1024);
     ts_prepared_move *move =
@@ -307,13 +296,11 @@ TEST(prepared_moves_are_checked_each_time) {
         if (rows[i].message) assert_string_equal(err.message, rows[i].message);
     }
     ts_space_free(space);
-    ts_arena_free(arena);
 }
 
 /* Where the layouts end behind a space, and the elements do not, these alone are asked for; and the poison is that of
  * the place. */
-TEST(prepared_moves_of_slices) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(prepared_moves_of_slices) {
     const int64_t sizes[] = {2, 40};
     ts_plan_side tiled = {.shape = parse_shape(arena, "u8[2,40]{1,0:T(8,128)}")},
                  rows = {.shape = parse_shape(arena, "u8[2,40]{1,0}")};
@@ -332,12 +319,10 @@ TEST(prepared_moves_of_slices) {
         ts_space_free(src);
         ts_space_free(dst);
     }
-    ts_arena_free(arena);
 }
 
 /* Outside of their space, and at one place. */
-TEST(no_elements_may_be_anywhere) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(no_elements_may_be_anywhere) {
     ts_space *space = ts_space_new(arena, "space", 64);
     const int64_t sizes[] = {0, 8};
     ts_plan_side side = {.shape = parse_shape(arena, "f32[0,8]{1,0}"), .base_bits = 1 << 20};
@@ -345,5 +330,4 @@ TEST(no_elements_may_be_anywhere) {
     assert_true(ts_dma_check(NULL, plan, space, space));
     assert_true(ts_dma_move(NULL, plan, space, space));
     ts_space_free(space);
-    ts_arena_free(arena);
 }

@@ -1,7 +1,7 @@
 /* A trace hands on all events, in order, when its buffer is full. */
 #include "probe/counter.h"
 #include "probe/trace.h"
-#include "tests/support/cmocka.h"
+#include "tests/support/test.h"
 
 typedef struct {
     int64_t next, calls;
@@ -13,8 +13,7 @@ static void take(void *self, const ts_trace_event *events, int64_t count) {
     t->calls++;
 }
 
-TEST(test_buffer) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(test_buffer) {
     ts_trace trace;
     taker t = {0};
     ts_trace_init(&trace, arena, 4, take, &t);
@@ -31,7 +30,6 @@ TEST(test_buffer) {
     assert_int_equal(trace.added, 9);
     ts_trace_flush(&trace);
     assert_int_equal(t.calls, 3);
-    ts_arena_free(arena);
 }
 
 /* Names are keys of JSON: each has a text, and no two are alike. */

@@ -6,7 +6,7 @@
 
 #include "mesh/mesh.h"
 #include "program/program.h"
-#include "tests/support/cmocka.h"
+#include "tests/support/test.h"
 #include "tests/support/rounds.h"
 #include "tests/support/temporary.h"
 
@@ -645,15 +645,13 @@ TEST(test_errors_of_files) {
 }
 
 /* One that is there already is kept; nobody may want one. */
-TEST(test_errors_that_are_not_wanted) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(test_errors_that_are_not_wanted) {
     ts_source source = {.name = "a.tsim", .text = "gurgle\n", .length = 7};
     ts_error err = {0};
     ts_error_set(&err, TS_ERROR_IO, "it was before");
     assert_null(ts_program_parse(NULL, arena, &source, &target, NULL, 0));
     assert_null(ts_program_parse(&err, arena, &source, &target, NULL, 0));
     assert_string_equal(err.message, "it was before");
-    ts_arena_free(arena);
 }
 
 TEST(test_cores) {
@@ -743,7 +741,7 @@ TEST(test_defines) {
 #define ARRAY ".tensor x hbm f32[16,512]{1,0:T(8,128)} "
 
 /* On a mesh of x=2, y=4: a tensor has what a device has of it, and is printed whole. */
-TEST(test_sharded) {
+TEST_WITH_ARENA(test_sharded) {
     static const row rows[] = {
         {ARRAY "in\n", NULL},
         {ARRAY "P('x', None) in\n", NULL},
@@ -771,7 +769,6 @@ TEST(test_sharded) {
          "a.tsim:1:15: error: the layout of a sharded tensor must be in XLA's notation\n"
          ".tensor x hbm f32[16] S[(2,8):(1@x,1)] + R[4:1@y]\n              ^\n"},
     };
-    ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_mesh mesh;
     const ts_mesh_request request = {.machine = ts_machine_load(&err, arena, "tpu-v4"),
@@ -786,13 +783,11 @@ TEST(test_sharded) {
         failures += differs(rows[i].text, result, rows[i].expect ? rows[i].expect : rows[i].text);
     }
     assert_int_equal(failures, 0);
-    ts_arena_free(arena);
 }
 
 /* Longer than what stands before it. */
-TEST(test_long_axes) {
+TEST_WITH_ARENA(test_long_axes) {
     char result[256];
-    ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_mesh mesh;
     const ts_mesh_request request = {.machine = ts_machine_load(&err, arena, "tpu-v4"),
@@ -803,14 +798,12 @@ TEST(test_long_axes) {
     assemble_for(&machine, "delay mesh.size.data_of_this_host * 10 + mesh.size.model", (define_list){NULL, 0},
                  result, sizeof result);
     assert_string_equal(result, "    delay 24\n");
-    ts_arena_free(arena);
 }
 
 /* As those of the whole program; an error before the first instruction is the same. */
-TEST(test_parameters_alone) {
+TEST_WITH_ARENA(test_parameters_alone) {
     static const char path[] = "tilesim:/transpose.tsim";
     static const ts_define rows[] = {{"ROWS", "300"}, {"TYPE", "bf16"}}, none[] = {{"ROWS", "0"}};
-    ts_arena *arena = ts_arena_new();
     ts_target large = target;
     large.space_bytes[TS_SPACE_VMEM] = large.space_bytes[TS_SPACE_HBM];
     const ts_program *all = ts_program_load(NULL, arena, path, &large, rows, 2),
@@ -830,19 +823,16 @@ TEST(test_parameters_alone) {
     same = (ts_error){0};
     assert_null(ts_program_load_parameters(&same, arena, "tilesim:/transpos.tsim", &large, NULL, 0));
     assert_int_equal(same.kind, TS_ERROR_IO);
-    ts_arena_free(arena);
 }
 
 /* Each semaphore of an array, and none of others. */
-TEST(test_semaphores_of_bytes) {
+TEST_WITH_ARENA(test_semaphores_of_bytes) {
     static const char text[] = ".sem a\n.sem b[3] bytes, c, d bytes\n";
     static const bool expected[] = {false, true, true, true, false, true};
     enum { COUNT = sizeof expected / sizeof expected[0] };
-    ts_arena *arena = ts_arena_new();
     const ts_source source = {"a.tsim", text, sizeof text - 1};
     const ts_program *program = ts_program_parse(NULL, arena, &source, &target, NULL, 0);
     assert_non_null(program);
     assert_int_equal(program->code.semaphore_count, COUNT);
     for (int i = 0; i < COUNT; i++) assert_int_equal(program->code.counts_bytes[i], expected[i]);
-    ts_arena_free(arena);
 }

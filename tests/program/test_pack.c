@@ -5,7 +5,7 @@
 #include "tests/support/rounds.h"
 #include "core/core.h"
 #include "program/program.h"
-#include "tests/support/cmocka.h"
+#include "tests/support/test.h"
 
 enum { SREGS = 8, VREGS = 8, VMASKS = 4, VMEM_BYTES = 1 << 18, SMEM_BYTES = 1 << 10, CYCLES_MAX = 1 << 20 };
 
@@ -475,9 +475,8 @@ static ts_target make_quick_target(void) {
 }
 
 /* v1 is written again 20 cycles after its sum began, and not before what can be done meanwhile. */
-TEST(test_later_writes_land_later) {
+TEST_WITH_ARENA(test_later_writes_land_later) {
     static outcome packed;
-    ts_arena *arena = ts_arena_new();
     ts_target target = make_quick_target();
     ts_text text;
     target.core.latency_cycles[TS_LATENCY_LANE_REDUCE] = 20;
@@ -494,13 +493,11 @@ TEST(test_later_writes_land_later) {
         ts_text_add(&text, i < 10 ? "vadd.f32 v1, v1, v4\n" : "vadd.f32 v3, v3, v4\n");
     run(arena, &target, text.bytes, &packed);
     assert_int_equal(packed.cycles, 31);
-    ts_arena_free(arena);
 }
 
 /* What was stored is seen 20 cycles later: until then others are done, and nothing behind the load waits with it. */
-TEST(test_loads_wait_until_a_store_is_seen) {
+TEST_WITH_ARENA(test_loads_wait_until_a_store_is_seen) {
     static outcome packed;
-    ts_arena *arena = ts_arena_new();
     ts_target target = make_quick_target();
     ts_text text;
     target.core.latency_cycles[TS_LATENCY_VECTOR_STORE] = 20;
@@ -512,15 +509,13 @@ TEST(test_loads_wait_until_a_store_is_seen) {
         ts_text_add(&text, i < 9 ? "vadd.f32 v1, v1, v4\n" : "vadd.f32 v3, v3, v4\n");
     run(arena, &target, text.bytes, &packed);
     assert_int_equal(packed.cycles, 30); /* the load in cycle 20, nine behind it */
-    ts_arena_free(arena);
 }
 
 /* However long it waits: what is empty is not gone through cycle by cycle, which would take hours. */
-TEST(test_long_waits) {
+TEST_WITH_ARENA(test_long_waits) {
     static const char *const texts[] = {".pack auto\nvsum.lane.f32 v1, v2\nvadd.f32 v3, v1, v4\n",
                                         ".pack auto\nvsum.lane.f32 v1, v2\nvsum.lane.f32 v3, v4\n"};
     static const int64_t wait = INT64_C(1) << 37;
-    ts_arena *arena = ts_arena_new();
     uint64_t seed = 1;
     for (int k = 0; k < 2; k++) {
         ts_target target = make_target(&seed);
@@ -531,5 +526,4 @@ TEST(test_long_waits) {
         assert_non_null(program);
         assert_int_equal(program->code.bundle_count, 2);
     }
-    ts_arena_free(arena);
 }

@@ -43,8 +43,7 @@ static void check_run(const cJSON *item, const ts_hbm_comparison *c, double row_
     assert_int_equal(cJSON_GetArraySize(item), 11);
 }
 
-TEST(keys_of_json) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(keys_of_json) {
     ts_hbm_run sequences[2][16] = {{{.cycles = 0}}};
     for (int i = 0; i < 16; i++) sequences[0][i].cycles = 7 * i;
     ts_hbm_stats some = {
@@ -63,11 +62,10 @@ TEST(keys_of_json) {
     check_run(cJSON_GetArrayItem(list, 0), &runs[0], 0.375, 12.5);
     check_run(cJSON_GetArrayItem(list, 1), &runs[1], 0, 0);
     cJSON_Delete(json);
-    ts_arena_free(arena);
 }
 
 /* Figures that are the same as far as the reference's decimals go are; of a group the largest differences are told. */
-TEST(groups_and_runs) {
+TEST_WITH_ARENA(groups_and_runs) {
     static const ts_hbm_reference made[] = {
         {"ramulator2.1", "hbm2_8ch", "A", "win1024", "one", 8, 1000, 0.5, 0.3750, 12.5, 0},
         {"ramulator2.1", "hbm2_8ch", "A", "win1024", "two", 8, 400, 0.25, 0.4, 10, 0},
@@ -78,7 +76,6 @@ TEST(groups_and_runs) {
         {"ramulator2.1", "hbm3_16ch", "A", "win1024", "one", 8, 700, 0.5, 0.375, 12.5, 0},
     };
     static const int64_t cycles[] = {1010, 390, 20000, 201, 200, 1300, 710};
-    ts_arena *arena = ts_arena_new();
     ts_hbm_run sequences[2][16] = {{{.cycles = 0}}};
     for (int i = 0; i < 16; i++) sequences[0][i].cycles = 100 + i, sequences[1][i].cycles = 200 + i;
     ts_hbm_comparison runs[7];
@@ -110,5 +107,4 @@ TEST(groups_and_runs) {
     };
     for (int i = 0; i < 4; i++)
         if (!strstr(out.bytes, expected[i])) fail_msg("%s", out.bytes);
-    ts_arena_free(arena);
 }

@@ -1,24 +1,21 @@
 /* JSON output: exact text of nesting, escapes and numbers. */
 #include "tilesim/version.h"
 #include "report/json.h"
-#include "tests/support/cmocka.h"
+#include "tests/support/test.h"
 
 #define BAD  "\xef\xbf\xbd" /* U+FFFD, for a byte that is no UTF-8 */
 #define HEAD "{\n  \"schema\": \"tilesim.test\",\n  \"version\": \"" TS_VERSION "\""
 
-TEST(writes_nothing_but_the_head) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(writes_nothing_but_the_head) {
     ts_text out;
     ts_json json;
     out = ts_text_begin(arena);
     ts_json_begin(&json, &out, "test");
     ts_json_end(&json);
     assert_string_equal(out.bytes, HEAD "\n}\n");
-    ts_arena_free(arena);
 }
 
-TEST(writes_every_kind_of_value) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(writes_every_kind_of_value) {
     ts_text out;
     ts_json json;
     out = ts_text_begin(arena);
@@ -70,5 +67,4 @@ TEST(writes_every_kind_of_value) {
                              "    2\n"
                              "  ]\n"
                              "}\n");
-    ts_arena_free(arena);
 }

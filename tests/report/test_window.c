@@ -4,7 +4,7 @@
 
 #include "report/layout.h"
 #include "report/transfer.h"
-#include "tests/support/cmocka.h"
+#include "tests/support/test.h"
 #include "tests/support/shapes.h"
 
 /* ---- Windows ---- */
@@ -177,8 +177,7 @@ static const char *steps(ts_arena *arena, const ts_transfer_study *study, int64_
 }
 
 /* 32 words in one access of HBM, into VMEM, which has no lines; and back. */
-TEST(steps_of_a_copy) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(steps_of_a_copy) {
     ts_transfer_study study;
     price(arena, "f32[2,16]", "f32[2,16]{1,0:S(1)}", &study);
     assert_string_equal(
@@ -191,22 +190,18 @@ TEST(steps_of_a_copy) {
         "\"accesses\":[[0,0,0,0,0,0,0]]}],\"more\":false}");
     price(arena, "f32[2,16]{1,0:S(1)}", "f32[2,16]", &study);
     assert_non_null(strstr(steps(arena, &study, 0, 9), "\"accesses\":[[1,1,0,0,0,0,0]]}],\"more\":false}"));
-    ts_arena_free(arena);
 }
 
 /* An access is [side, is it a write, address, channel, bank, row, column]; the destination is behind the source. */
-TEST(accesses_of_both_sides) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(accesses_of_both_sides) {
     ts_transfer_study study;
     price(arena, "f32[64]", "f32[64]", &study);
     const char *found = strstr(steps(arena, &study, 0, 1), "\"accesses\"");
     assert_non_null(found);
     assert_string_equal(found, "\"accesses\":[[0,0,0,0,0,0,0],[1,1,4096,1,8,0,0]]}],\"more\":false}");
-    ts_arena_free(arena);
 }
 
-TEST(steps_from_another_on) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(steps_from_another_on) {
     ts_transfer_study study;
     price(arena, "f32[20,300]{0,1}", "f32[20,300]{1,0:S(1)}", &study);
     const char *part = steps(arena, &study, 7, 1), *all = steps(arena, &study, 0, 9),
@@ -220,5 +215,4 @@ TEST(steps_from_another_on) {
     assert_non_null(strstr(all, "\"more\":false}"));
     assert_non_null(strstr(all, "\"at\":[0,0],\"extent\":[8,128],\"elements\":1024,"));
     assert_non_null(strstr(steps(arena, &study, 9, 1), "\"steps\":[],\"more\":false}"));
-    ts_arena_free(arena);
 }

@@ -97,11 +97,10 @@ TEST(scratch_counts_if_it_is_reached) {
 }
 
 /* What is saved, without its padding; what a file holds, and the same once more where it may be converted. */
-TEST(arrays_take_memory) {
+TEST_WITH_ARENA(arrays_take_memory) {
     enum { ALL = TILE + 2 * TILE + TILE, VALUES = 256 * 128 * 4 };
     static const char wide[] = ".tensor x hbm f64[256,128] inout iota\n sadd s1, s1, 1\n",
                       narrow[] = ".tensor x hbm s32[256,128] inout iota\n sadd s1, s1, 1\n";
-    ts_arena *arena = ts_arena_new();
     const ts_define y = {"y", path_of(arena, "y.npy")}, same = {"x", path_of(arena, "same.npy")},
                     other = {"x", path_of(arena, "other.npy")};
     assert_needs(copied, &(ts_run_request){.outputs = &y, .output_count = 1}, ALL + 9 * 128 * 4);
@@ -121,13 +120,11 @@ TEST(arrays_take_memory) {
                  VALUES + 2 * VALUES + NPY_HEADER + VALUES);
     remove(same.value);
     remove(other.value);
-    ts_arena_free(arena);
 }
 
 /* ---- Outputs ---- */
 
-TEST(inputs_are_not_written_over) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(inputs_are_not_written_over) {
     ts_text text = ts_text_begin(arena), want = ts_text_begin(arena);
     ts_text_add(&text,
                 ".tensor y hbm s32[8] out\n.tensor z hbm s32[8] inout zeros\n"
@@ -143,13 +140,11 @@ TEST(inputs_are_not_written_over) {
     ts_text_add(&want, "-o y would be written over '%s', an input of x", path_of(arena, "in.npy"));
     assert_string_equal(err.message, want.bytes);
     assert_int_equal(err.kind, TS_ERROR_USAGE);
-    ts_arena_free(arena);
 }
 
 /* ---- What is counted ---- */
 
-TEST(operations_are_counted) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(operations_are_counted) {
     ts_run_request request = request_of(arena,
                                         ".tensor x hbm s32[8,128]{1,0:T(8,128)} in iota\n"
                                         ".tensor v vmem s32[8,128]{1,0:T(8,128)}\n.sem s\n"
@@ -174,7 +169,6 @@ TEST(operations_are_counted) {
     int64_t bursts =
         v[TS_COUNTER_HBM_ROW_HITS] + v[TS_COUNTER_HBM_ROW_MISSES] + v[TS_COUNTER_HBM_ROW_CONFLICTS];
     assert_int_equal(bursts * machine->hbm.burst_bytes, 2 * TILE);
-    ts_arena_free(arena);
 }
 
 TEST(cores_are_counted) {
@@ -195,9 +189,8 @@ TEST(cores_are_counted) {
 }
 
 /* A multiply and an add for each product. */
-TEST(products_are_counted) {
+TEST_WITH_ARENA(products_are_counted) {
     static const ts_define sizes[] = {{"M", "512"}, {"N", "512"}, {"K", "512"}};
-    ts_arena *arena = ts_arena_new();
     const ts_run_request request = {.program = "programs/matmul.tsim",
                                     .machine = machine,
                                     .defines = sizes,
@@ -208,7 +201,6 @@ TEST(products_are_counted) {
     ts_run_result result;
     if (!ts_run(&err, arena, &request, &result)) fail_msg("%s", err.message);
     assert_int_equal(result.counters.values[TS_COUNTER_MXU_FLOPS], 2 * 512 * 512 * 512);
-    ts_arena_free(arena);
 }
 
 /* What the assembler knows of a machine. */

@@ -22,8 +22,7 @@ static ts_chip_counters counters(int cores, int64_t cycles) {
 
 #define near(a, b) assert_true(fabs((a) / (b)-1) < 1e-12)
 
-TEST(rates_are_of_the_clock_and_the_bytes) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(rates_are_of_the_clock_and_the_bytes) {
     ts_roofline r;
     ts_chip_counters c = counters(1, 1500); /* a microsecond */
     c.cores[0].flops[TS_MXU_BF16] = 100000000;
@@ -55,11 +54,9 @@ TEST(rates_are_of_the_clock_and_the_bytes) {
     assert_int_equal(r.hbm_bytes, 819200);
     assert_int_equal(r.pin_bytes, 614400);
     near(r.busy[TS_UNIT_HBM], 0.75);
-    ts_arena_free(arena);
 }
 
-TEST(the_unit_is_that_which_takes_longest) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(the_unit_is_that_which_takes_longest) {
     ts_roofline r;
     ts_chip_counters c = counters(1, 1000);
     c.cores[0].flops[TS_MXU_BF16] = 196608;
@@ -85,11 +82,9 @@ TEST(the_unit_is_that_which_takes_longest) {
     ts_roofline_find(machine_of(arena, "tpu-v6e"), &c, &r);
     assert_int_equal(r.unit, TS_FLOPS_VPU);
     near(r.peak, 2.0 * 1024 * machine_of(arena, "tpu-v6e")->core.limits.slots[TS_SLOT_VALU] * 1.75e9);
-    ts_arena_free(arena);
 }
 
-TEST(nothing_is_divided_by_nothing) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(nothing_is_divided_by_nothing) {
     ts_roofline r;
     ts_chip_counters c = counters(1, 0);
     ts_roofline_find(machine_of(arena, "trainium2"), &c, &r);
@@ -99,10 +94,9 @@ TEST(nothing_is_divided_by_nothing) {
     assert_true(r.hbm_rate == 0 && r.least_cycles == 0);
     for (int i = 0; i < TS_UNIT_COUNT; i++) assert_true(r.busy[i] == 0);
     assert_int_equal(r.bound, TS_BOUND_LATENCY);
-    ts_arena_free(arena);
 }
 
-TEST(what_bounds_a_run) {
+TEST_WITH_ARENA(what_bounds_a_run) {
     const struct {
         int64_t bundles, scalar, valu, eup, mxu, hbm_bytes;
         ts_bound bound;
@@ -121,7 +115,6 @@ TEST(what_bounds_a_run) {
         {12000, 2 * 12000, 0, 0, 0, 0, TS_BOUND_COMPUTE, TS_SLOT_SCALAR, 12000},
         {5000, 0, 0, 0, 4 * 3000, 1000, TS_BOUND_LATENCY, TS_UNIT_ISSUE, 5000},
     };
-    ts_arena *arena = ts_arena_new();
     const ts_machine *m = machine_of(arena, "tpu-v5e");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_chip_counters c = counters(1, 15000);
@@ -138,11 +131,9 @@ TEST(what_bounds_a_run) {
         assert_string_equal(ts_unit_text(r.busiest), ts_unit_text(rows[i].unit));
         assert_int_equal(r.least_cycles, rows[i].least);
     }
-    ts_arena_free(arena);
 }
 
-TEST(cores_have_units_of_their_own) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(cores_have_units_of_their_own) {
     ts_chip_counters c = counters(2, 1000);
     ts_roofline r;
     c.cores[0].mxu_busy_cycles = 4000;
@@ -154,11 +145,10 @@ TEST(cores_have_units_of_their_own) {
     near(r.busy[TS_UNIT_ISSUE], 0.25);
     assert_int_equal(r.flops, 7);
     near(r.peak, 2.0 * 4 * 128 * 128 * 2 * 1.05e9);
-    ts_arena_free(arena);
 }
 
 /* One that is busier than every unit holds the run, if it is busy for most of it. */
-TEST(a_link_may_bound_a_run) {
+TEST_WITH_ARENA(a_link_may_bound_a_run) {
     static const struct {
         double busy;
         bool is_it;
@@ -169,7 +159,6 @@ TEST(a_link_may_bound_a_run) {
         {0.55, true, TS_BOUND_LATENCY, 550}, {0.6, true, TS_BOUND_LINK, 600},
         {1, true, TS_BOUND_LINK, 1000},
     };
-    ts_arena *arena = ts_arena_new();
     const ts_machine *m = machine_of(arena, "tpu-v5e");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ts_roofline r;
@@ -183,7 +172,6 @@ TEST(a_link_may_bound_a_run) {
         assert_int_equal(r.least_cycles, rows[i].least);
     }
     assert_string_equal(ts_bound_text(TS_BOUND_LINK), "ici");
-    ts_arena_free(arena);
 }
 
 /* Summed over all cores; of equal ones the first. */

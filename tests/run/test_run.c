@@ -93,8 +93,7 @@ static const char tensors[] =
     " sadd s1, s1, s1\n";
 
 /* Before the program runs, not as its fault at the first transfer. */
-TEST(memory_is_checked) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(memory_is_checked) {
     const ts_host_array array = one_of(arena, TS_DTYPE_F32);
     const ts_run_array x = {"x", &array};
     ts_run_request request = request_of(arena, tensors);
@@ -110,10 +109,9 @@ TEST(memory_is_checked) {
     odd.hbm.address_map = "H";
     odd.hbm.banks = 1024;
     assert_refused(&request, arena, "error: hbm: banks of a channel is 8192, expected 1 to 128\n");
-    ts_arena_free(arena);
 }
 
-TEST(names_are_checked) {
+TEST_WITH_ARENA(names_are_checked) {
     static const struct {
         const char *names[2]; /* of arrays that are given */
         const char *error;
@@ -123,7 +121,6 @@ TEST(names_are_checked) {
         {{"x", "y"}, "error: input y: the tensor is not an input\n"},
         {{"x", "x"}, "error: input x is given twice\n"},
     };
-    ts_arena *arena = ts_arena_new();
     const ts_host_array array = one_of(arena, TS_DTYPE_F32);
     ts_run_request request = request_of(arena, tensors);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -146,16 +143,14 @@ TEST(names_are_checked) {
     request.array_count = 0;
     assert_refused(&request, arena,
                    "a.tsim:2:1: error: the program has no instructions, expected at least one\n\n^\n");
-    ts_arena_free(arena);
 }
 
 /* Of files, where no other input is missing. */
-TEST(names_of_files_are_checked) {
+TEST_WITH_ARENA(names_of_files_are_checked) {
     static const ts_define files[] = {{"q", "q.npy"}, {"d", "d.npy"}, {"z", "tests/none.npy"}};
     static const char *const errors[] = {"error: -i q: the program has no such tensor\n",
                                          "error: -i d: the tensor is not an input\n",
                                          "error: cannot open 'tests/none.npy': No such file or directory\n"};
-    ts_arena *arena = ts_arena_new();
     ts_run_request request =
         request_of(arena, ".tensor z hbm f32[8] in zeros\n.tensor d hbm f32[8] out\n sadd s1, s1, s1\n");
     request.input_count = 1;
@@ -168,11 +163,9 @@ TEST(names_of_files_are_checked) {
     request.inputs = &(const ts_define){"z", "README.md"}; /* which is no array */
     assert_false(ts_run(&err, arena, &request, &result));
     assert_non_null(strstr(err.message, "README.md"));
-    ts_arena_free(arena);
 }
 
-TEST(dims_are_checked) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(dims_are_checked) {
     const ts_host_array array = one_of(arena, TS_DTYPE_F32);
     const ts_run_array x = {"x", &array};
     ts_run_request request = request_of(arena, ".tensor x hbm f32[9] in\n sadd s1, s1, s1\n");
@@ -183,12 +176,10 @@ TEST(dims_are_checked) {
     assert_false(ts_run(&err, arena, &request, &result));
     assert_non_null(strstr(err.message, "[8]"));
     assert_non_null(strstr(err.message, "[9]"));
-    ts_arena_free(arena);
 }
 
 /* What a program fills an input with, and where the values are needed at all. */
-TEST(inputs_that_nobody_brings) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(inputs_that_nobody_brings) {
     ts_run_request request =
         request_of(arena, ".tensor a hbm s32[4] inout zeros\n.tensor b hbm s32[4] inout iota\n"
                           ".tensor c hbm f32[4] inout random(seed=1, lo=2, hi=3)\n"
@@ -217,7 +208,6 @@ TEST(inputs_that_nobody_brings) {
     assert_refused(&request, arena, "error: the tensor 'x' has no values, expected -i x=FILE\n");
     request.built = assemble_text(arena, machine, ".tensor x smem s32[8] in\n sadd s1, s1, s1\n");
     assert_refused(&request, arena, "error: the tensor 'x' has no values, expected -i x=FILE\n");
-    ts_arena_free(arena);
 }
 
 /* ---- Checks and reports ---- */
@@ -228,8 +218,7 @@ static const char moved[] =
     ".report total = sum(y)\n.report third = y[3] * N\n"
     " dma v <- x, s\n wait s\n dma y <- v, s\n wait s\n";
 
-TEST(checks_and_reports) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(checks_and_reports) {
     ts_run_request request = request_of(arena, moved);
     ts_error err = {0};
     ts_run_result result;
@@ -242,12 +231,10 @@ TEST(checks_and_reports) {
     request.keep_outputs = false;
     assert_true(ts_run(&err, arena, &request, &result));
     assert_true(result.passed && !result.checks && !result.reports);
-    ts_arena_free(arena);
 }
 
 /* What is expected is made of inputs as they were: of 0 .. 7, which become 0. */
-TEST(checks_are_of_inputs_before_the_run) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(checks_are_of_inputs_before_the_run) {
     const ts_run_request request =
         request_of(arena, ".tensor x hbm s32[8] inout iota\n.tensor z hbm s32[8] in zeros\n"
                           ".tensor v vmem s32[8]\n.sem s\n.check x == x\n.check x == z\n"
@@ -257,12 +244,10 @@ TEST(checks_are_of_inputs_before_the_run) {
     assert_true(ts_run(&err, arena, &request, &result));
     assert_int_equal(result.checks[0].failed, 7);
     assert_int_equal(result.checks[1].failed, 0);
-    ts_arena_free(arena);
 }
 
 /* A tensor that nothing but a report asks for. */
-TEST(a_report_alone) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(a_report_alone) {
     ts_run_request request =
         request_of(arena, ".tensor x hbm s32[8] in iota\n.tensor y hbm s32[8] out\n.sem s\n"
                           ".tensor v vmem s32[8]\n.report total = sum(y)\n"
@@ -272,7 +257,6 @@ TEST(a_report_alone) {
     ts_run_result result;
     if (!ts_run(&err, arena, &request, &result)) fail_msg("%s", err.message);
     assert_true(result.reports[0] == 28);
-    ts_arena_free(arena);
 }
 
 TEST(checks_that_cannot_be) {
@@ -366,8 +350,7 @@ TEST(outputs_are_defined) {
 
 /* ---- Files ---- */
 
-TEST(outputs_are_saved) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(outputs_are_saved) {
     const ts_define bad[] = {{"y", "tests/none/y.npy"}, {"q", "q.npy"}};
     ts_run_request request = request_of(arena, moved);
     ts_error err = {0};
@@ -391,7 +374,6 @@ TEST(outputs_are_saved) {
     assert_memory_equal(saved.bytes, ((const int32_t[]){0, 1, 2, 3, 4, 5, 6, 7}), 32);
     unlink(path);
     unlink(good.value);
-    ts_arena_free(arena);
 }
 
 static int make_machine(void **state) {

@@ -140,8 +140,7 @@ TEST(parts_that_are_shorter_end_with_zeros) {
     assert_padded("2x2", "s32[7] P(('y', 'x'))", (const int32_t[]){0, 1, 4, 5, 2, 3, 6, 0});
 }
 
-TEST(elements_of_eight_bytes) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(elements_of_eight_bytes) {
     ts_error err = {0};
     ts_host_array array;
     const int64_t count = 6, values[] = {10, 11, 12, 13, 14, 15};
@@ -151,5 +150,4 @@ TEST(elements_of_eight_bytes) {
     ts_host_reader reader = sharded_of_array(arena, &array);
     assert_true(reader.read(&err, reader.self, 1, 2, 3, got));
     assert_memory_equal(got, ((const int64_t[]){11, 13, 15, 0}), sizeof got);
-    ts_arena_free(arena);
 }

@@ -79,8 +79,7 @@ TEST(plans_have_runs) {
 }
 
 /* Bytes of 100 .. 299, of which 100, 163 .. 170 and 299 are watched: any range meets them or does not. */
-TEST(a_range_meets_what_is_watched) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(a_range_meets_what_is_watched) {
     ts_space *space = ts_space_new(arena, "vmem", 400), *other = ts_space_new(arena, "smem", 400);
     bool watched[400] = {[100] = true, [299] = true};
     for (int i = 163; i < 171; i++) watched[i] = true;
@@ -101,5 +100,4 @@ TEST(a_range_meets_what_is_watched) {
     watch_free(&w);
     assert_false(watch_meets(&w, space, 0, 400));
     watch_free(&w);
-    ts_arena_free(arena);
 }

@@ -50,7 +50,7 @@ static void refuse(const ts_define *defines, int count, const char *message) {
     ts_arena_free(arena);
 }
 
-TEST(refused) {
+TEST_WITH_ARENA(refused) {
     enum { MANY = 1000, FEW = TS_GRID_POINTS / MANY, BYTES = 5 };
     char many[BYTES * MANY + 1], few[BYTES * (FEW + 1) + 1];
     for (int i = 0; i < MANY; i++) {
@@ -68,9 +68,7 @@ TEST(refused) {
     refuse(twice, 2, "-D A is given twice");
     refuse(defines + 4, 2, "the values of -D make more than 100000 runs, expected fewer");
     few[BYTES * FEW - 1] = '\0';
-    ts_arena *arena = ts_arena_new();
     ts_grid grid;
     assert_true(ts_grid_parse(NULL, arena, "-D", defines + 4, 2, &grid));
     assert_int_equal(grid.point_count, TS_GRID_POINTS);
-    ts_arena_free(arena);
 }

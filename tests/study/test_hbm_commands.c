@@ -26,8 +26,7 @@ static const char *trace(ts_arena *arena, const ts_hbm_config *config, int count
 
 #define HEAD "cycle,command,channel,pseudo_channel,sid,bank_group,bank,row,column\n"
 
-TEST(test_lines) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(test_lines) {
     ts_hbm_config config = hbm2;
     config.address_map = "off co bg ba ro pc ch";
     config.channels = 1;
@@ -44,12 +43,10 @@ TEST(test_lines) {
                                                                  "3915,REFab,0,1,-1,-1,-1,-1,-1\n"
                                                                  "4173,ACT,0,0,0,0,0,0,-1\n"
                                                                  "4188,RD,0,0,0,0,0,0,1\n");
-    ts_arena_free(arena);
 }
 
 /* More than are kept at first, of all channels, in order. */
-TEST(test_many) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(test_many) {
     const char *line = strchr(trace(arena, &hbm2, 5000, 64 * 37, 0), '\n') + 1;
     int reads = 0;
     long cycle = 0, channel = 0;
@@ -62,5 +59,4 @@ TEST(test_many) {
         reads += strncmp(end, ",RD,", 4) == 0;
     }
     assert_int_equal(reads, 5000);
-    ts_arena_free(arena);
 }

@@ -48,14 +48,13 @@ TEST(the_cheapest_is_that_of_all) {
 }
 
 /* Priced with a limit, from nothing known: within it the price is what it is without. */
-TEST(a_limit_changes_no_price) {
+TEST_WITH_ARENA(a_limit_changes_no_price) {
     static const struct {
         const char *src, *dst;
     } moved[] = {{"f32[512,640]{1,0}", "f32[512,640]{1,0:T(8,128)}"}, /* by the engine */
                  {"f32[8,8]{1,0}", "f32[8,8]{0,1}"},                  /* element by element */
                  {"f32[512,640]{1,0}", "f32[512,640]{0,1}"},          /* by a program that is run whole, */
                  {"f32[4096,2048]{1,0}", "f32[4096,2048]{0,1:T(8,128)}"}}; /* or in part */
-    ts_arena *arena = ts_arena_new();
     const ts_machine *machine = ts_machine_load(NULL, arena, "tpu-v5e");
     for (int i = 0, most = cases((int)(sizeof moved / sizeof moved[0]), 3); i < most; i++) {
         ts_transfer_study study, limited;
@@ -72,7 +71,6 @@ TEST(a_limit_changes_no_price) {
             if (k >= 2) assert_memory_equal(&limited.cost, &study.cost, offsetof(ts_dma_cost, limiter));
         }
     }
-    ts_arena_free(arena);
 }
 
 /* Without tiles, row-major and with the two minor dims exchanged; in tiles of every height that TPUs use; and
@@ -185,10 +183,9 @@ TEST(others_are_like_the_other_end) {
 }
 
 /* Prices are the same whatever threads ask for them, also of pairs that nobody can do. */
-TEST(threads_change_no_price) {
+TEST_WITH_ARENA(threads_change_no_price) {
     static const char *const models[] = {"bf16[300,700]{1,0}", "f64[30,70]{1,0}"}, *const sets[] = {
                                                                                        "dma.rate.gather=0"};
-    ts_arena *arena = ts_arena_new();
     const ts_machine *machine = ts_machine_load_with(NULL, arena, "tpu-v5e", "--set", sets, 1);
     int impossible = 0;
     for (int i = 0; i < 2; i++) {
@@ -208,24 +205,20 @@ TEST(threads_change_no_price) {
         }
     }
     assert_int_equal(impossible, 20);
-    ts_arena_free(arena);
 }
 
 /* The error is that of the first pair, the straight copy. */
-TEST(what_does_not_fit_has_no_matrix) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(what_does_not_fit_has_no_matrix) {
     ts_error err = {0};
     const ts_transfer_matrix_request request = {.machine = ts_machine_load(NULL, arena, "tpu-v5e"),
                                                 .model = parse_shape(arena, "f32[65536,65536,8]{2,1,0}"),
                                                 .threads = 3};
     assert_null(ts_transfer_price_matrix(&err, arena, &request));
     assert_int_equal(err.kind, TS_ERROR_INPUT);
-    ts_arena_free(arena);
 }
 
 /* A layout to itself is a straight copy; and each price is that of the transfer. */
-TEST(a_matrix_has_the_price_of_each_pair) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(a_matrix_has_the_price_of_each_pair) {
     const ts_machine *machine = ts_machine_load(NULL, arena, "tpu-v5e");
     const ts_transfer_matrix *m = ts_transfer_price_matrix(
         NULL, arena,
@@ -244,5 +237,4 @@ TEST(a_matrix_has_the_price_of_each_pair) {
             assert_int_equal(m->costs[from][to].cycles, study.cost.cycles);
             assert_int_equal(m->costs[from][to].transfer.kind, study.cost.transfer.kind);
         }
-    ts_arena_free(arena);
 }

@@ -25,8 +25,7 @@ static ts_timed_program program_in(ts_arena *arena) {
     return p;
 }
 
-TEST(over_a_limit_is_over_lower_ones) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(over_a_limit_is_over_lower_ones) {
     ts_timed_program p = program_in(arena);
     const ts_timed_run *over = run_with(&p, 100);
     assert_true(over->is_over);
@@ -36,11 +35,9 @@ TEST(over_a_limit_is_over_lower_ones) {
     const ts_timed_run *later = run_with(&p, 101);
     assert_true(later->is_over);
     assert_int_equal(later->chip.cycles, 101);
-    ts_arena_free(arena);
 }
 
-TEST(a_whole_run_answers_any_limit) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(a_whole_run_answers_any_limit) {
     ts_timed_program p = program_in(arena);
     assert_true(run_with(&p, 100)->is_over);
     const ts_timed_run *whole = run_with(&p, 0);
@@ -50,11 +47,9 @@ TEST(a_whole_run_answers_any_limit) {
     assert_ptr_equal(run_with(&p, whole->chip.cycles), whole);
     ts_timed_define(&p, "ROWS", 128);
     assert_true(run_with(&p, 0)->chip.cycles < whole->chip.cycles);
-    ts_arena_free(arena);
 }
 
-TEST(few_channels_take_about_as_long) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(few_channels_take_about_as_long) {
     ts_timed_program p = program_in(arena);
     ts_timed_define(&p, "COLS", 8192);
     const ts_timed_run *usual = run_with(&p, 0);
@@ -71,7 +66,6 @@ TEST(few_channels_take_about_as_long) {
     const ts_timed_run *exact = run_with(&p, 0);
     p.channel_share = 0;
     assert_int_equal(run_with(&p, 0)->chip.cycles, exact->chip.cycles);
-    ts_arena_free(arena);
 }
 
 /* ---- The pace ---- */
@@ -110,8 +104,7 @@ static double slope_of(const double *y, int first, int end) {
     return (n * sxy - sx * sy) / (n * sxx - sx * sx);
 }
 
-TEST(the_pace_is_that_of_the_middle) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(the_pace_is_that_of_the_middle) {
     ts_timed_program p = program_in(arena);
     static const int cols[] = {128, 1025, 3000, 20000, 30000, 45000, 60000};
     for (int i = 0, most = cases((int)(sizeof cols / sizeof *cols), 4); i < most; i++) {
@@ -129,21 +122,17 @@ TEST(the_pace_is_that_of_the_middle) {
         assert_int_equal(plain->chip.cycles, run->chip.cycles);
         assert_ptr_equal(run_with(&p, 0), run);
     }
-    ts_arena_free(arena);
 }
 
-TEST(nothing_is_moved_at_no_pace) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(nothing_is_moved_at_no_pace) {
     ts_timed_program p = program_in(arena);
     ts_timed_define(&p, "END", 0);
     p.paced = true;
     assert_true(run_with(&p, 0)->pace == 0);
-    ts_arena_free(arena);
 }
 
 /* Also before its limit: it does not go on for longer. */
-TEST(what_fails_is_an_error) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(what_fails_is_an_error) {
     ts_timed_program p = program_in(arena);
     char path[TEMPORARY_PATH];
     FILE *file = fopen(temporary_path(path, "timed_deadlock.tsim"), "w");
@@ -158,5 +147,4 @@ TEST(what_fails_is_an_error) {
         assert_null(ts_timed_run_get(NULL, &p));
     }
     remove(path);
-    ts_arena_free(arena);
 }

@@ -14,8 +14,7 @@ static const ts_sweep_study *parse(ts_arena *arena, const char *text) {
     return study;
 }
 
-TEST(answered) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(answered) {
     ts_error err = {0};
     ts_sweep_answers answers;
     const char *text =
@@ -39,7 +38,6 @@ TEST(answered) {
     request.database = "build/no/such/folder.db";
     assert_false(ts_sweep_answer_all(&err, arena, &request, &answers));
     assert_non_null(strstr(err.message, "folder.db"));
-    ts_arena_free(arena);
 }
 
 static void find_key(ts_sweep_hashes *hashes, ts_arena *arena, const char *text, char key[33]) {
@@ -56,7 +54,7 @@ static void find_key(ts_sweep_hashes *hashes, ts_arena *arena, const char *text,
 }
 
 /* All differ; a text has the same key each time, whatever else was hashed. */
-TEST(keys) {
+TEST_WITH_ARENA(keys) {
     static const char *const texts[] = {
         "ask: {layout: 'f32[8]'}",
         "ask: {layout: 'f32[9]'}",
@@ -77,7 +75,6 @@ TEST(keys) {
     };
     enum { COUNT = sizeof texts / sizeof *texts };
     char found[2][COUNT][33];
-    ts_arena *arena = ts_arena_new();
     ts_sweep_hashes *hashes = ts_sweep_hashes_new(arena);
     for (int i = 0; i < COUNT; i++) find_key(hashes, arena, texts[i], found[0][i]);
     for (int i = COUNT - 1; i >= 0; i--) {
@@ -85,5 +82,4 @@ TEST(keys) {
         assert_string_equal(found[0][i], found[1][i]);
         for (int k = 0; k < i; k++) assert_string_not_equal(found[0][i], found[0][k]);
     }
-    ts_arena_free(arena);
 }

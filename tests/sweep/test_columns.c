@@ -20,8 +20,7 @@ TEST(names) {
     for (int i = 0; i < TS_SWEEP_STATUSES; i++) assert_true(ts_sweep_status_text((ts_sweep_status)i)[0]);
 }
 
-TEST(rows_as_bytes) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(rows_as_bytes) {
     ts_sweep_row row, back;
     ts_error why = {0}, other = {0};
     const ts_source source = {"a.tsim", "x y", 3};
@@ -58,12 +57,10 @@ TEST(rows_as_bytes) {
     assert_false(ts_sweep_row_unpack(arena, out.bytes, out.length, &back));
     out.bytes[0] = TS_SWEEP_STATUSES;
     assert_false(ts_sweep_row_unpack(arena, out.bytes, out.length - 1, &back));
-    ts_arena_free(arena);
 }
 
 /* What another process may send: texts without ends, kinds that there are none of. */
-TEST(bytes_of_others) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(bytes_of_others) {
     ts_sweep_row row = {.status = TS_SWEEP_ERROR}, back;
     ts_error why = {.kind = TS_ERROR_CAPACITY};
     memset(why.message, 'm', sizeof why.message);
@@ -98,7 +95,6 @@ TEST(bytes_of_others) {
         assert_false(ts_sweep_row_unpack(arena, out.bytes, out.length, &back));
         out.bytes[at] = was;
     }
-    ts_arena_free(arena);
 }
 
 TEST(values_as_text) {

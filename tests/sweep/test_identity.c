@@ -119,7 +119,7 @@ static void expect_key(ts_arena *arena, const ts_sweep_identity *i, const char *
     assert_string_equal(i->key, key);
 }
 
-TEST(texts) {
+TEST_WITH_ARENA(texts) {
     static const struct {
         const char *study, *parameters, *question, *machine;
         const char *sets[2];
@@ -140,7 +140,6 @@ TEST(texts) {
          {"hbm.stacks=2", "hbm.burst=32 B"},
          2},
     };
-    ts_arena *arena = ts_arena_new();
     ts_sweep_hashes *hashes = ts_sweep_hashes_new(arena);
     for (int again = 0; again < 2; again++)
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -152,11 +151,10 @@ TEST(texts) {
             assert_string_equal(found.input_hash, "");
             expect_key(arena, &found, rows[i].sets, rows[i].set_count);
         }
-    ts_arena_free(arena);
 }
 
 /* A change of nothing is no parameter, so that its answers are those of the study without it. */
-TEST(changes) {
+TEST_WITH_ARENA(changes) {
     static const struct {
         const char *parameters, *machine;
         int set_count;
@@ -164,7 +162,6 @@ TEST(changes) {
                 {"{\"change\": \"hbm.stacks*2\", \"A\": \"1\"}", "tpu-v5e with hbm.stacks=4", 1}};
     const char *values[] = {"", "hbm.stacks*2"}, *sets[] = {"hbm.stacks=4"};
     const ts_grid_axis axis = {TS_SWEEP_CHANGE, values, 2};
-    ts_arena *arena = ts_arena_new();
     ts_sweep_hashes *hashes = ts_sweep_hashes_new(arena);
     for (int i = 0; i < 2; i++) {
         ts_sweep_identity found;
@@ -173,13 +170,11 @@ TEST(changes) {
         assert_string_equal(found.machine, rows[i].machine);
         expect_key(arena, &found, sets, rows[i].set_count);
     }
-    ts_arena_free(arena);
 }
 
 static const char kernel[] = "tests/mosaic/kernels/scalars.mlir";
 
-TEST(files) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(files) {
     char own[7][33];
     hash_values(arena, "LICENSE", "LICENSE", own[0]);
     hash_values(arena, "no/such.file", "no/such.file", own[1]);
@@ -215,12 +210,10 @@ TEST(files) {
         assert_string_equal(found.input_hash, expected);
         expect_key(arena, &found, NULL, 0);
     }
-    ts_arena_free(arena);
 }
 
 /* Names of one bucket, of 4096 by the last bits of their hash, are told apart. */
-TEST(names_that_meet) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(names_that_meet) {
     ts_sweep_hashes *hashes = ts_sweep_hashes_new(arena);
     fnv first = fnv_begin();
     char names[2][16] = {"no/first"}, own[33], expected[33];
@@ -240,7 +233,6 @@ TEST(names_that_meet) {
         identify(arena, ts_text_format(arena, "ask: {audit: %s}", names[i % 2]), NULL, 0, hashes, &found);
         assert_string_equal(found.input_hash, expected);
     }
-    ts_arena_free(arena);
 }
 
 /* ---- Meshes ---- */
@@ -267,7 +259,7 @@ static void identify_mesh(ts_arena *arena, const char *text, char out[33]) {
 }
 
 /* The same words are the same mesh, however they are laid out; any other key, value or order of them is another. */
-TEST(meshes) {
+TEST_WITH_ARENA(meshes) {
     static const char *const words[] = {"{",    "title", "is",   "a mesh", "machine", "is",   "tpu-v5e",
                                         "dims", "{",     "x",    "{",      "chips",   "is",   "4",
                                         "wrap", "is",    "rule", "}",      "}",       "list", "[",
@@ -281,7 +273,6 @@ TEST(meshes) {
         "title: a mesh\nmachine: tpu-v4\ndims: {x: {chips: 4, wrap: rule}}\nlist: [1, 2]\n",
         "title: a mesh\nmachine: tpu-v5e\ndims: {x: {chips: 4, wrap: rule}}\n",
     };
-    ts_arena *arena = ts_arena_new();
     char expected[33], found[33], none[33];
     hash_words(words, expected);
     identify_mesh(arena, "title: a mesh\nmachine: tpu-v5e\ndims: {x: {chips: 4, wrap: rule}}\nlist: [1, 2]\n",
@@ -299,12 +290,10 @@ TEST(meshes) {
     hash_words((const char *const[]){"none", NULL}, none);
     identify_mesh(arena, "{", found); /* of what cannot be read */
     assert_string_equal(found, none);
-    ts_arena_free(arena);
 }
 
 /* What there is no machine of is an error each time. */
-TEST(no_machine) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(no_machine) {
     ts_sweep_hashes *hashes = ts_sweep_hashes_new(arena);
     const ts_sweep_study study = {.name_count = 0};
     const ts_sweep_point point = {.study = &study};
@@ -316,5 +305,4 @@ TEST(no_machine) {
         assert_true(err.kind != TS_ERROR_NONE);
         assert_string_equal(found.machine_hash, "");
     }
-    ts_arena_free(arena);
 }

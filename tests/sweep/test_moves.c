@@ -3,8 +3,7 @@
 
 #include "sweep/moves.h"
 
-TEST(machines) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(machines) {
     const char *const sets[] = {"hbm.clock=1 GHz", "hbm.clock=3 GHz"};
     static const struct {
         const char *machine;
@@ -34,5 +33,4 @@ TEST(machines) {
         assert_string_equal(ts_sweep_machine_text(arena, &asked), rows[i].text);
         assert_string_equal(ts_sweep_moves_set(moves, &asked, rows[i].change), rows[i].set);
     }
-    ts_arena_free(arena);
 }

@@ -79,18 +79,15 @@ TEST(started) {
     unsetenv(names[1]);
 }
 
-TEST(not_built_in) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(not_built_in) {
     ts_error err = {0};
     ts_sweep_ranks ranks;
     assert_false(ts_sweep_ranks_load(&err, arena, 5, &ranks)); /* none is beside the tests */
     assert_int_equal(err.kind, TS_ERROR_UNMODELLED);
     assert_memory_equal(err.message, "MPI started 5 of these,", 23);
-    ts_arena_free(arena);
 }
 
-TEST(rank_0) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(rank_0) {
     ts_error err = {0};
     ts_sweep_crew crew;
     ts_sweep_reply reply;
@@ -131,7 +128,6 @@ TEST(rank_0) {
     err = (ts_error){0};
     assert_false(crew.hand(&err, crew.self, 1, 1));
     assert_string_equal(err.message, "cannot hand a point to rank 2");
-    ts_arena_free(arena);
 }
 
 /* Points 1 and 0, then the end, a word that is too long, or none; answers that cannot be sent. */

@@ -12,8 +12,7 @@
 #include "tests/support/test.h"
 #include "tilesim/version.h"
 
-TEST(stores) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(stores) {
     ts_error err = {0};
     ts_sweep_row row;
     bool found;
@@ -38,12 +37,10 @@ TEST(stores) {
     assert_true(ts_sweep_store_close(&err, store));
     assert_true(ts_sweep_store_close(&err, NULL));
     assert_int_equal(err.kind, TS_ERROR_NONE);
-    ts_arena_free(arena);
 }
 
 /* A value in each column, whichever it is. */
-TEST(every_column_comes_back) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(every_column_comes_back) {
     ts_error err = {0};
     ts_sweep_row row = {.status = TS_SWEEP_OK}, read;
     ts_sweep_identity identity = {
@@ -66,7 +63,6 @@ TEST(every_column_comes_back) {
         if (value->kind == TS_SWEEP_TEXT) assert_string_equal(value->text, ts_sweep_column_get(i)->name);
     }
     ts_sweep_store_close(NULL, store);
-    ts_arena_free(arena);
 }
 
 /* ---- Files ---- */
@@ -205,8 +201,7 @@ TEST(files_of_older_versions) {
 }
 
 /* A row that both have stays as it is; a store that cannot be merged leaves no trace. */
-TEST(merged) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(merged) {
     ts_error err = {0};
     ts_sweep_row row;
     int64_t added = -1;
@@ -236,12 +231,10 @@ TEST(merged) {
     assert_int_equal(added, 0);
     assert_true(ts_sweep_store_close(&err, store));
     remove(path);
-    ts_arena_free(arena);
 }
 
 /* SQLite attaches no database whose texts are encoded otherwise; the store stays as it was. */
-TEST(texts_of_another_encoding_are_not_merged) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(texts_of_another_encoding_are_not_merged) {
     ts_error err = {0};
     int64_t added = -1;
     remove(path);
@@ -264,11 +257,9 @@ TEST(texts_of_another_encoding_are_not_merged) {
     assert_int_equal(added, 1);
     assert_true(ts_sweep_store_close(&err, store));
     remove(path);
-    ts_arena_free(arena);
 }
 
-TEST(no_store_is_merged_into_itself) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(no_store_is_merged_into_itself) {
     ts_error err = {0};
     int64_t added = -1;
     make_file();
@@ -280,12 +271,10 @@ TEST(no_store_is_merged_into_itself) {
     assert_string_equal(err.message, text);
     assert_true(ts_sweep_store_close(&err, store));
     remove(path);
-    ts_arena_free(arena);
 }
 
 /* It is larger than what is held of it, and all but its first page is overwritten while it is open. */
-TEST(damaged_while_open) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(damaged_while_open) {
     ts_error err = {0};
     ts_sweep_row row;
     bool found;
@@ -307,12 +296,10 @@ TEST(damaged_while_open) {
     expect_error(&err, "cannot read '%s': it is damaged");
     ts_sweep_store_close(NULL, store);
     remove(path);
-    ts_arena_free(arena);
 }
 
 /* What SQLite finds at the open is one line. */
-TEST(damaged_before) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(damaged_before) {
     ts_error err = {0};
     char begin[600];
     make_file();
@@ -323,12 +310,10 @@ TEST(damaged_before) {
     if (strncmp(err.message, begin, strlen(begin)) != 0 || strpbrk(err.message, "*?\n"))
         fail_msg("%s", err.message);
     remove(path);
-    ts_arena_free(arena);
 }
 
 /* Of another version, say. */
-TEST(statuses_that_are_unknown) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(statuses_that_are_unknown) {
     ts_error err = {0};
     ts_sweep_row row;
     bool found;
@@ -343,13 +328,11 @@ TEST(statuses_that_are_unknown) {
     assert_int_equal(ts_sweep_store_status(&err, store, "k1"), TS_SWEEP_OK);
     assert_true(ts_sweep_store_close(&err, store));
     remove(path);
-    ts_arena_free(arena);
 }
 
 /* Its log is written into it, and begun anew, when it has 4 MB (docs/sweep.md). */
-TEST(a_short_log) {
+TEST_WITH_ARENA(a_short_log) {
     char log[sizeof path + 4];
-    ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     uint64_t bytes = 0;
     snprintf(log, sizeof log, "%s-wal", path);
@@ -365,7 +348,6 @@ TEST(a_short_log) {
     assert_true(ts_sweep_store_close(&err, store));
     assert_false(ts_file_size(NULL, log, &bytes));
     remove(path);
-    ts_arena_free(arena);
 }
 
 /* The text of a study, once, however often it is asked. */

@@ -94,8 +94,7 @@ TEST(what_is_asked) {
                  "program tilesim:/add.tsim on tpu-v4 time\nprogram tilesim:/add.tsim on /b.yaml time\n");
 }
 
-TEST(one_more_axis) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(one_more_axis) {
     ts_error err = {0};
     ts_text out;
     const char *values[] = {"", "hbm.stacks*2"};
@@ -115,12 +114,10 @@ TEST(one_more_axis) {
                                    "layout 13 on tpu-v5e hbm.stacks=4\nlayout 14 on tpu-v5e hbm.stacks=4\n"
                                    "layout 23 on tpu-v5e\nlayout 24 on tpu-v5e\n"
                                    "layout 23 on tpu-v5e hbm.stacks=4\nlayout 24 on tpu-v5e hbm.stacks=4\n");
-    ts_arena_free(arena);
 }
 
 /* Each point's own figure, whatever else the study changes of it. */
-TEST(changes_of_each_machine) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(changes_of_each_machine) {
     ts_error err = {0};
     ts_sweep_point point;
     ts_sweep_case asked;
@@ -144,11 +141,9 @@ TEST(changes_of_each_machine) {
     assert_true(ts_sweep_case_of(&err, arena, &point, &asked));
     assert_int_equal(asked.set_count, 2);
     assert_string_equal(asked.sets[1], "memories.cmem.capacity=*2");
-    ts_arena_free(arena);
 }
 
-TEST(derived) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(derived) {
     ts_error err = {0};
     ts_sweep_row row = {0};
     ts_sweep_point point;
@@ -175,7 +170,6 @@ TEST(derived) {
     assert_false(ts_sweep_point_evaluate(&err, arena, &point, &row, &study->derived[5], &value));
     assert_string_equal(err.message, "the divisor is 0");
     assert_int_equal(err.line, 3);
-    ts_arena_free(arena);
 }
 
 /* Place, message. */

@@ -93,9 +93,8 @@ TEST(finds_what_rows_say) {
 }
 
 /* What a per cent of a figure moves, in the mean square: its share of each row's time, at a step of 8 %. */
-TEST(elasticities) {
+TEST_WITH_ARENA(elasticities) {
     static const char *const fields[] = {"ici.launch", "ici.rate"};
-    ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_measurements m;
     ts_calibration c;
@@ -115,7 +114,6 @@ TEST(elasticities) {
     assert_near(c.fields[1].elasticity, sqrt(sums[1]), 1e-3);
     assert_int_equal(c.fields[0].after, 3800000);
     assert_int_equal(c.fields[1].after, 50000);
-    ts_arena_free(arena);
 }
 
 /* A fit stays within a factor of 16, and within the field's range. */
@@ -194,8 +192,7 @@ TEST(refuses) {
     }
 }
 
-TEST(no_machine) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(no_machine) {
     ts_error err = {0};
     ts_measurements m;
     ts_calibration c;
@@ -203,12 +200,10 @@ TEST(no_machine) {
     const ts_calibrate_request request = {.measurements = &m, .machine = "tpu-v0", .sets_from = "--set"};
     assert_false(ts_calibrate(&err, arena, &request, &c));
     assert_non_null(strstr(err.message, "tpu-v0"));
-    ts_arena_free(arena);
 }
 
 /* Those that are usual and that the rows determine; of a machine of no row it is said which there are. */
-TEST(usual_figures) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(usual_figures) {
     ts_error err = {0};
     ts_measurements m;
     ts_calibration c;
@@ -221,7 +216,6 @@ TEST(usual_figures) {
     assert_false(fit(&err, arena, &m, NULL, 0, &c));
     assert_string_equal(err.message,
                         "no row is of a TPU v5e and modelled, expected a machine whose title is TPU v6e");
-    ts_arena_free(arena);
 }
 
 #define COPY(id, dims) id ",v4,HBM->S(3) copy,\"shape=f16[" dims "]{1,0:T(8,128)(2,1)S(3)}\",1,us\n"
@@ -230,7 +224,7 @@ TEST(usual_figures) {
 #define ADDS           ADD("a1", "4096") ADD("a2", "8192")
 
 /* Of the usual figures, those of a machine whose times the rows are; those that no row depends on are behind them. */
-TEST(usual_figures_of_copies) {
+TEST_WITH_ARENA(usual_figures_of_copies) {
     static const char *const changed[] = {"chip.launch=700 ns", "dma.issue=250 ns", "dma.rate.copy=600"},
                              *const none = "no row depends on it";
     static const struct {
@@ -241,7 +235,6 @@ TEST(usual_figures_of_copies) {
                   {"dma.rate.copy", NULL, 600},
                   {"chip.dispatch", none, 0},
                   {"chip.clock.matrix", none, 0}};
-    ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_measurements m;
     ts_calibration c;
@@ -257,7 +250,6 @@ TEST(usual_figures_of_copies) {
         if (fields[i].left_out) assert_int_equal(f->after, f->before);
         if (!fields[i].left_out) assert_near((double)f->after, fields[i].after, 0.03);
     }
-    ts_arena_free(arena);
 }
 
 /* Fits of v4's figures to rows that others make; without fields those that are usual. */
@@ -334,9 +326,8 @@ TEST(fits_of_others) {
 }
 
 /* The file of the machine says where its figures are from: those that were fitted, and those that were set. */
-TEST(prints_a_machine) {
+TEST_WITH_ARENA(prints_a_machine) {
     static const char *const fields[] = {"ici.launch"};
-    ts_arena *arena = ts_arena_new();
     ts_error err = {0};
     ts_measurements m;
     ts_calibration c;
@@ -350,5 +341,4 @@ TEST(prints_a_machine) {
     assert_non_null(strstr(out.bytes, "efficiency: 1000                 # derived (four rows)\n"));
     assert_null(strstr(out.bytes, "override"));
     assert_int_equal(out.bytes[out.length - 1], '\n');
-    ts_arena_free(arena);
 }

@@ -16,8 +16,7 @@ static bool parse(ts_error *err, ts_arena *arena, const char *text, ts_measured 
     return ts_measured_add(err, arena, source, table);
 }
 
-TEST(rows_of_both_formats) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(rows_of_both_formats) {
     ts_measured t;
     ts_error err = {0};
     assert_true(parse(&err, arena,
@@ -40,10 +39,9 @@ TEST(rows_of_both_formats) {
                       "id,unit,chip,workload description,parameters,measured value,source\na,ms,v4,,,2,\n",
                       &t));
     assert_int_equal(t.count, 1);
-    ts_arena_free(arena);
 }
 
-TEST(errors) {
+TEST_WITH_ARENA(errors) {
     static const struct {
         bool headed;
         const char *text, *message;
@@ -64,7 +62,6 @@ TEST(errors) {
         {false, "", "found nothing, expected a line of column names, 'id' among them", 1, 1},
         {false, "x\n", "there is no column 'id'", 1, 1},
     };
-    ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ts_text text;
         ts_error err = {0};
@@ -76,7 +73,6 @@ TEST(errors) {
         assert_int_equal(err.line, cases[i].line);
         assert_int_equal(err.column, cases[i].column);
     }
-    ts_arena_free(arena);
 }
 
 static bool add_groups(ts_error *err, ts_arena *arena, const char *text, ts_work_groups *groups) {
@@ -86,8 +82,7 @@ static bool add_groups(ts_error *err, ts_arena *arena, const char *text, ts_work
 }
 
 /* A group of one's own stands behind those that are there, and one of a name that is there in its place. */
-TEST(groups_are_added) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(groups_are_added) {
     ts_measurements m;
     ts_error err = {0};
     assert_true(ts_measurements_load(&err, arena, NULL, 0, &m));
@@ -119,10 +114,9 @@ TEST(groups_are_added) {
     ts_workload_read(&m.groups, &m.rules, &row, &work);
     assert_true(work.kind == TS_WORK_MATMUL && work.group == mine && work.products[0].k == 64);
     assert_string_equal(work.machine, "tpu-v5e");
-    ts_arena_free(arena);
 }
 
-TEST(errors_of_groups) {
+TEST_WITH_ARENA(errors_of_groups) {
     static const struct {
         const char *text, *message;
         int line, column;
@@ -140,7 +134,6 @@ TEST(errors_of_groups) {
         {"reads\tgroup\ncopy\t\n", "a group without a name", 2, 6},
         {"reads\tgroup\ncopy\n", "found 1 fields, expected 2 as in the first line", 2, 1},
     };
-    ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_error err = {0};
         ts_work_groups groups = {0};
@@ -152,7 +145,6 @@ TEST(errors_of_groups) {
     ts_work_groups none = {0};
     assert_false(add_groups(NULL, arena, "id\tgroup\n", &none)); /* not a table of groups */
     assert_false(add_groups(NULL, arena, "reads,id\n", &none));
-    ts_arena_free(arena);
 }
 
 static bool add_rules(ts_error *err, ts_arena *arena, const char *text, ts_measurements *m) {
@@ -177,11 +169,10 @@ static const char *group_by_words(const ts_measurements *m, const char *chip, co
 }
 
 /* A chip is a machine, and as many devices as that one's file says, however tables name it. */
-TEST(chips_by_their_names) {
+TEST_WITH_ARENA(chips_by_their_names) {
     static const char *const names[] = {"v2",      "v3",       "v4i", "v4",    "v5litepod-1",
                                         "v5 lite", "v5lite",   "v5e", "v5p",   "v6e",
                                         "v6 lite", "trillium", "v7x", "tpu7x", "Ironwood"};
-    ts_arena *arena = ts_arena_new();
     ts_measurements m;
     ts_error err = {0};
     assert_true(ts_measurements_load(&err, arena, NULL, 0, &m));
@@ -198,11 +189,10 @@ TEST(chips_by_their_names) {
         if (!machine) fail_msg("%s", err.message);
         assert_int_equal(work.devices, machine->chip.devices);
     }
-    ts_arena_free(arena);
 }
 
 /* The first rule that fits counts; rules of one's own stand before those of the binary. */
-TEST(rules_of_words) {
+TEST_WITH_ARENA(rules_of_words) {
     static const struct {
         const char *chip, *words, *timing, *group, *own;
     } rows[] = {
@@ -222,7 +212,6 @@ TEST(rules_of_words) {
         {"v5e", "nothing known", "", "words that are not known", NULL},
         {"v5e", "softmax", "", "words that are not known", "mine"},
     };
-    ts_arena *arena = ts_arena_new();
     ts_measurements m, own;
     ts_error err = {0};
     assert_true(ts_measurements_load(&err, arena, NULL, 0, &m));
@@ -238,10 +227,9 @@ TEST(rules_of_words) {
         assert_string_equal(group_by_words(&own, rows[i].chip, rows[i].words, rows[i].timing), expected);
     }
     assert_false(add_rules(NULL, arena, "group\treads\nmine\tcopy\n", &own)); /* not a table of rules */
-    ts_arena_free(arena);
 }
 
-TEST(errors_of_rules) {
+TEST_WITH_ARENA(errors_of_rules) {
     static const struct {
         const char *text, *message;
         int line, column;
@@ -276,7 +264,6 @@ TEST(errors_of_rules) {
          "other",
          2, 1},
     };
-    ts_arena *arena = ts_arena_new();
     ts_measurements m;
     assert_true(ts_measurements_load(NULL, arena, NULL, 0, &m));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -286,7 +273,6 @@ TEST(errors_of_rules) {
         assert_int_equal(err.line, rows[i].line);
         assert_int_equal(err.column, rows[i].column);
     }
-    ts_arena_free(arena);
 }
 
 TEST(parameters) {
@@ -353,8 +339,7 @@ static void read_table(ts_arena *arena, const char *path, ts_measured *table) {
 }
 
 /* The words of a row and the figures that someone else took from them say the same. */
-TEST(words_and_figures_agree) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(words_and_figures_agree) {
     ts_measured words, figures;
     ts_measurements standard;
     ts_error err = {0};
@@ -394,12 +379,10 @@ TEST(words_and_figures_agree) {
         assert_int_equal(a.members, b.members);
     }
     assert_int_equal(modelled, 189);
-    ts_arena_free(arena);
 }
 
 /* Rows that state blocks are those of their kernels, too. */
-TEST(rows_are_shared) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(rows_are_shared) {
     ts_measurements m;
     ts_error err = {0};
     ts_workload work;
@@ -427,7 +410,6 @@ TEST(rows_are_shared) {
     m.table.rows[7].parameters = "M=N=K=1024 bm=128 bk=256";
     ts_workload_read(&m.groups, &m.rules, &m.table.rows[7], &work);
     assert_string_equal(work.reason, "it states no blocks");
-    ts_arena_free(arena);
 }
 
 /* Of many steps some are walked, which is nearly the same as all; small grids are walked whole. */
@@ -470,8 +452,7 @@ static void measured_copies(ts_arena *arena, const char *more, ts_measurements *
     assert_true(parse(NULL, arena, text.bytes, &m->table));
 }
 
-TEST(pairs_in_the_wrong_order_are_counted) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(pairs_in_the_wrong_order_are_counted) {
     ts_measurements m;
     ts_validation v;
     int64_t pairs = 0;
@@ -487,7 +468,6 @@ TEST(pairs_in_the_wrong_order_are_counted) {
     }
     assert_true(pairs > COPIES);
     assert_int_equal(v.groups[0].out_of_order, pairs);
-    ts_arena_free(arena);
 }
 
 TEST(a_machine_without_rows_is_told_which_there_are) {
@@ -517,7 +497,7 @@ TEST(a_machine_without_rows_is_told_which_there_are) {
 }
 
 /* Tables are told apart by the columns that they must have. */
-TEST(tables_by_their_columns) {
+TEST_WITH_ARENA(tables_by_their_columns) {
     static const struct {
         const char *text;
         bool groups, words;
@@ -528,11 +508,9 @@ TEST(tables_by_their_columns) {
                 {"reads\n", false, false},
                 {"id,chip\n", false, false},
                 {"", false, false}};
-    ts_arena *arena = ts_arena_new();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_source source = {"t", rows[i].text, strlen(rows[i].text)};
         assert_int_equal(ts_work_groups_are(arena, &source), rows[i].groups);
         assert_int_equal(ts_work_rules_are(arena, &source), rows[i].words);
     }
-    ts_arena_free(arena);
 }

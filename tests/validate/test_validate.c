@@ -77,8 +77,7 @@ static const char permutes[] = "a,v5e x8,ppermute,bytes=5760000,132.8,us\n"
                                "f,v5e x8,ppermute,bytes=2880000,70,us\n" /* 68.8 us */
                                "g,v5e,copy HBM,bytes=1,1,%\n";
 
-TEST(groups_of_rows) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(groups_of_rows) {
     ts_error err = {0};
     ts_measurements m;
     ts_validation v;
@@ -116,12 +115,10 @@ TEST(groups_of_rows) {
     assert_near(g->roofline.worst, 100);
     /* b, 66.4, is simulated above f, 70; that c is as long as a and b is no disorder */
     assert_int_equal(g->out_of_order, 1);
-    ts_arena_free(arena);
 }
 
 /* Without a machine each row is of its own; one that the machine refuses has its message. */
-TEST(machines_of_rows) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(machines_of_rows) {
     ts_error err = {0};
     ts_measurements m;
     ts_validation v;
@@ -140,7 +137,6 @@ TEST(machines_of_rows) {
     assert_true(v.rows[4].simulated_us == 0 && !v.rows[4].is_left_out);
     for (int g = 0; g < v.group_count; g++) /* of a and d, which are as far off, the first */
         if (v.groups[g].worst) assert_ptr_equal(v.groups[g].worst, &v.rows[0]);
-    ts_arena_free(arena);
 }
 
 /* Of those measured over 5 % earlier, how many are simulated later; equal ones are none. */
@@ -178,8 +174,7 @@ static double seconds_on(ts_arena *arena, const ts_measurements *m, const char *
         arena, &(ts_validate_request){.measurements = m, .machine = ts_machine_load(&err, arena, machine)});
 }
 
-TEST(seconds) {
-    ts_arena *arena = ts_arena_new();
+TEST_WITH_ARENA(seconds) {
     static const struct {
         const char *row;
         double seconds;
@@ -202,11 +197,10 @@ TEST(seconds) {
     measure(arena, "a,v5e,copy HBM,bytes=4096,1,us\nb,v5p,gemm,M=N=K=64,1,us\n", &m);
     assert_near(seconds_on(arena, &m, "tpu-v5e"), 0.01);
     assert_near(seconds_on(arena, &m, "tpu-v5p"), 0.41);
-    ts_arena_free(arena);
 }
 
 /* Rows of one's own stand in the place of those that the binary carries, 336; groups and words do not. */
-TEST(tables_in_any_order) {
+TEST_WITH_ARENA(tables_in_any_order) {
     static const char own[] = "tests/data/tpu_groups.tsv", groups[] = "tests/data/measured_groups.tsv",
                       words[] = "tests/data/measured_words.tsv";
     static const struct {
@@ -217,7 +211,6 @@ TEST(tables_in_any_order) {
         {{groups, words}, 2, 336, 2}, {{own}, 1, 239, 1},         {{own, words}, 2, 239, 2},
         {{words, own}, 2, 239, 2},    {{groups, own}, 2, 239, 1}, {{own, own, groups}, 3, 478, 1},
     };
-    ts_arena *arena = ts_arena_new();
     int rules = 0, group_count = 0;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ts_error err = {0};
@@ -233,5 +226,4 @@ TEST(tables_in_any_order) {
     const char *none[] = {"tests/data/none.csv"}, *other[] = {"README.md"};
     assert_false(ts_measurements_load(&err, arena, none, 1, &m));
     assert_false(ts_measurements_load(&err, arena, other, 1, &m)); /* which is no table */
-    ts_arena_free(arena);
 }
