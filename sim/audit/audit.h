@@ -230,7 +230,7 @@ typedef struct ts_audit ts_audit;
 /* Of a memory space by XLA's number: "hbm"; "other" of those without a name. */
 const char *ts_audit_space_name(int number);
 
-/* Is the time of all moves? Not where there are none. */
+/* Is the time an estimate? Not with --exact, and not without moves. */
 static inline bool ts_audit_is_estimated(const ts_audit_result *result) {
     return result->microseconds > 0 && !result->request->exact;
 }

@@ -123,7 +123,7 @@ static void ask_for_dot(const audit_orders *o, const audit_graph *g, const audit
     }
 }
 
-/* Of a gather: of what is made for it. */
+/* A gather asks for an order if its operand was made for it. */
 static void ask_for_gather(const audit_orders *o, const audit_node *v, audit_node *x) {
     bool joined = audit_joins(x) && x->array.rank > 2;
     if (!joined && !is_put_together(x) && x->op.opcode != TS_HLO_OP_TRANSPOSE &&
@@ -133,7 +133,7 @@ static void ask_for_gather(const audit_orders *o, const audit_node *v, audit_nod
     want(x, &order);
 }
 
-/* Of a reshape: of what may have any order. */
+/* A reshape asks for an order if its operand may have any. */
 static void ask_for_reshape(const audit_orders *o, const audit_graph *g, const audit_node *v, audit_node *x) {
     const audit_node *first = audit_operand(g, x, 0);
     bool repeats = x->op.opcode == TS_HLO_OP_BROADCAST ||

@@ -427,7 +427,7 @@ static int largest(const audit_copies *c, const audit_node *v) {
     return found;
 }
 
-/* As the operand does, and others with it. */
+/* Takes the order of dims of operand `leader`, and asks the other operands for it. */
 static void step_forward(ts_audit *a, const audit_orders *o, audit_node *v, int leader) {
     const audit_node *x = audit_operand(&a->copies->values, v, leader);
     bool joins = audit_joins(v) || v->op.opcode == TS_HLO_OP_CONCATENATE;

@@ -168,7 +168,7 @@ static void advise_against_padding(finder *f, const ts_audit_group *group, ts_au
     finding->bytes_saved = (dst->padded_bytes - src->padded_bytes) * move->count;
 }
 
-/* Where the layout of the source can be another. */
+/* Advice for a move whose source could be made in the layout it is moved to. */
 static void advise_source(finder *f, const ts_audit_move *move, ts_audit_finding *finding, ts_text *fix) {
     if (move->from_parameter) {
         ts_text_add(fix,

@@ -39,7 +39,7 @@ const ts_shape *audit_permuted(ts_arena *arena, const ts_shape *shape, const int
 /* Is every element of the target, in row-major order of the dims, at the bit where the source has it, in as
  * many bytes? */
 bool audit_same_places(ts_arena *arena, const ts_shape *src, const ts_shape *dst);
-/* The same, of the same type and in the same memory. */
+/* And have they the same type and memory space? */
 bool audit_moves_nothing(ts_arena *arena, const ts_shape *src, const ts_shape *dst);
 /* Or is it so with the tiles that a target, whose own are not printed, has without its dims of 1? */
 bool audit_can_move_nothing(ts_arena *arena, const ts_audit_request *request, const ts_shape *src,

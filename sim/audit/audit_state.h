@@ -15,7 +15,7 @@ typedef struct {
     bool is_tuple;
 } shape_record;
 
-/* Of buffers, by where they are. */
+/* Classes of memory spaces, for sums. */
 enum {
 #define SPACE(id, number, name, written) SPACE_##id,
 #include "audit/spaces.def"

@@ -8,7 +8,7 @@ enum { TS_CURVE_MOST = 96 };
 
 typedef struct {
     double at, value;
-    /* It is no more than `value`: it is taken for the mean of those that are known, where that is less. */
+    /* `value` is an upper bound: the point counts as the mean of the known ones where that is less. */
     bool is_bound;
 } ts_curve_point;
 

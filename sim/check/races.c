@@ -98,7 +98,7 @@ void ts_races_access(ts_races *races, const ts_access *access) {
 
 typedef enum { OWN_CORE, OTHER_CORE } transfer_core;
 
-/* Of a transfer with those that were not waited for. */
+/* Reports where a new transfer overlaps one that was not waited for. */
 static void compare(ts_races *races, const ts_in_flight *started, transfer_core core) {
     ts_location where = ts_location_of_transfer(started->what);
     culprit reader = {TS_FINDING_READ_RACE, where, "this DMA", core == OTHER_CORE},

@@ -20,7 +20,7 @@ void ts_races_start(ts_races *races, ts_in_flight *transfer);
 /* Races of a transfer with those of another core: that it has not waited for, or not since the last barrier.
  * Its own core's are part of ts_races_start. */
 void ts_races_compare_cores(ts_races *other, const ts_in_flight *started);
-/* Of each core, when all have come to it. */
+/* Called for each core once all have reached the barrier. */
 void ts_races_pass_barrier(ts_races *races);
 /* What a transfer that was started touches. */
 void ts_races_reach(const ts_in_flight *transfer, const ts_reach **src, const ts_reach **dst);

@@ -11,7 +11,7 @@ void ts_chip_configure(const ts_machine *machine, ts_chip_config *config) {
     memcpy(config->spaces, machine->spaces, sizeof config->spaces);
 }
 
-/* A memory of which each core has one, or that of the chip. */
+/* A core has memories of its own where the machine says so, else those of core 0. */
 static void make_spaces(ts_chip *chip, chip_core *own) {
     for (int i = 0; i < TS_SPACE_COUNT; i++) {
         const ts_machine_memory *memory = chip->config->spaces[i];

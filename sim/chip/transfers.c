@@ -97,7 +97,7 @@ static ts_in_flight *open_record(const chip_core *by, const ts_core_start *start
     return t;
 }
 
-/* What the engine does of it, but for the plan. */
+/* The engine's descriptor of a transfer, without its plan. */
 static ts_dma_transfer engine_part(const chip_core *by, const ts_in_flight *t) {
     const ts_transfer *what = t->what;
     ts_dma_transfer moved = {.src = end_of(by, what, &what->source),

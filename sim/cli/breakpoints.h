@@ -15,7 +15,7 @@ typedef struct {
 
 /* One that is there already is not added again. */
 bool cli_breakpoints_add(ts_error *err, cli_breakpoints *b, const char *text);
-/* From 1 on, as they are listed. */
+/* Numbers as they are listed, from 1 on. */
 void cli_breakpoints_remove(cli_breakpoints *b, int number);
 void cli_breakpoints_list(const cli_breakpoints *b, ts_text *out);
 

@@ -416,7 +416,7 @@ static void prompt(debugger *d) {
     }
 }
 
-/* Is that all of the line? If not, reads what is left of it. */
+/* False where the line did not fit; the rest of it is then read and dropped. */
 static bool skip_rest(const char *text) {
     if (strlen(text) < LINE_BYTES - 1 || strchr(text, '\n') != NULL) return true;
     int c;

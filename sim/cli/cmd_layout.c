@@ -187,7 +187,7 @@ static bool read_pair(ts_error *err, const cli_line *line, ts_layout_pair *pair)
     return true;
 }
 
-/* That of --at; the last when it was not given. */
+/* The element of --at, or the last one of the array. */
 static bool find_element(ts_error *err, const cli_line *line, ts_layout_pair *pair) {
     const ts_layout *layout = pair->shapes[0]->layout;
     ts_layout_question *q = TS_NEW(line->arena, ts_layout_question);

@@ -104,7 +104,7 @@ static bool is_line_of(const char *line, const char *what) {
            line[name + 1 + strcspn(line + name + 1, " \n")] != ' ';
 }
 
-/* The other lines, in their order, and this one. */
+/* Copies the lines with the one of `what` replaced, or added at the end. */
 static void update_lines(ts_text *out, const char *old, const char *what, int64_t cycles) {
     bool found = false;
     while (*old != '\0') {
@@ -229,7 +229,7 @@ static int run_grid(ts_error *err, const cli_line *line, const ts_run_request *r
     return exit_code(rows, grid->point_count);
 }
 
-/* The first of the values: of one run, the only one. */
+/* The first value of each parameter: for a single run, its only one. */
 static void use_point(const cli_line *line, const ts_grid *grid, ts_run_request *request) {
     ts_define *defines = TS_NEW_ARRAY(line->arena, ts_define, grid->axis_count + 1);
     ts_grid_point(grid, 0, defines);

@@ -59,7 +59,7 @@ const char *cli_value_at(const cli_line *line, const char *name, int i);
 /* All of them, `count`. */
 const char *const *cli_values(const cli_line *line, const char *name, int *count);
 int cli_count(const cli_line *line, const char *name);
-/* The first that was given and is none of these, which NULL ends; NULL: there is none. */
+/* The first option given that is not in `own`, a list that ends with NULL; NULL: there is none. */
 const char *cli_other(const cli_line *line, const char *const *own);
 /* "--name", as errors in its value call it. */
 const char *cli_option_text(const cli_line *line, const char *name);
@@ -118,7 +118,7 @@ const ts_machine *cli_machine_named(ts_error *err, const cli_line *line, const c
 
 /* cli_fail, for an error in the command line with where to find help. */
 int cli_error(const cli_line *line, const ts_error *err);
-/* The same, of what is known to be one. */
+/* The same, for an error that is known to be in the command line. */
 int cli_usage_error(const cli_line *line, const ts_error *err);
 /* Is standard output free for the report: does no option write a file to it, as "--svg -" does? cli_begin
  * refuses lines with more than one such option, of which --json is one. */

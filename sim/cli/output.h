@@ -27,7 +27,7 @@ void cli_limit_memory(int64_t bytes, const char *text);
 
 /* Writes text to stdout and returns 0; what cannot be written is found, and said, when the program ends. */
 int cli_print(const ts_text *text);
-/* The same, and sees to it that the text is out. */
+/* The same, and flushes it. */
 void cli_print_now(const ts_text *text);
 
 #endif

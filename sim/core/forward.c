@@ -431,7 +431,7 @@ int64_t ts_core_forward_repeat(ts_core *core, int64_t times) {
     return add_again(core->issues, before->issues, core->bundle_count, times);
 }
 
-/* Cycles that are not counted yet are of what there is most of; those that are too many are of it too. */
+/* Adds `by` (it may be negative) to the largest counts, none of which falls below 0. */
 static void absorb(int64_t *counts, int count, int64_t by) {
     while (by != 0) {
         int most = 0;

@@ -38,7 +38,7 @@ int64_t core_matrix_unit(const ts_instruction *instruction) {
     return instruction->operands[writes].as.integer;
 }
 
-/* The accumulators that the instruction has to do with, all of them there. */
+/* Does the machine have all accumulators that the instruction reads or writes? */
 static bool check_accumulators(ts_error *err, const ts_machine_mxu *mxu, const ts_instruction *instruction) {
     matrix_type type = TYPE_f32;
     int port;

@@ -48,7 +48,7 @@ static bool has_constraint(const ts_core *core, const core_bundle *bundle, int c
     return false;
 }
 
-/* The first instruction that has it. */
+/* The first instruction of the bundle that has the constraint. */
 static int owner_of(ts_core *core, int constraint) {
     const core_bundle *bundle = &core->bundles[core->pc];
     const ts_bundle *source = &core->setup.code->bundles[core->pc];

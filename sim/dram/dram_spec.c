@@ -182,7 +182,7 @@ static int32_t ticks_from(const dram_spec *s, int after, int before, dram_relati
     return w ? w->ticks : DRAM_NEVER;
 }
 
-/* The same from a bank of one group of the channel to another bank of another group, or of the same. */
+/* The same, from a bank of group `from` to another bank in group `to`. */
 static const dram_wait *between_groups(const dram_spec *s, int after, int before, int from, int to) {
     int relation = dram_relate(s, from << s->group_shift, to << s->group_shift);
     return longest(s, after, before, relation == DRAM_SAME_BANK ? DRAM_SAME_GROUP : (dram_relation)relation,

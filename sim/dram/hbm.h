@@ -25,7 +25,7 @@ typedef struct ts_hbm_stream ts_hbm_stream;
 
 enum { TS_HBM_UNLIMITED = -1 };
 
-/* Can it be made? For those who make it only when it is first used. */
+/* Would ts_hbm_new take it? For memories that are made when they are first used. */
 bool ts_hbm_check_config(ts_error *err, const ts_hbm_config *config);
 ts_hbm *ts_hbm_new(ts_error *err, ts_arena *arena, const ts_hbm_config *config);
 /* A part of the memory stands for all of it: of the channels every share-th is simulated, requests to the

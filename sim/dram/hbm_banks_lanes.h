@@ -60,7 +60,7 @@ static inline least_time least_of_both(least_time least, const group_lanes group
     return least;
 }
 
-/* The first place from `from` on with this key, or one that is `count` or more. */
+/* The first index from `from` on that holds this key; `count` or more: none does. */
 ALWAYS static inline int find_key(const uint32_t *keys, uint32_t key, int from, int count) {
     while (from < count && keys[from] != key) from++;
     return from;

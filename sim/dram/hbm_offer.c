@@ -104,7 +104,7 @@ static void offer_few(ts_hbm *hbm, ts_hbm_stream *st) {
     }
 }
 
-/* By channel; what one does may stand for others. */
+/* Offers the segments channel by channel; one channel may stand for others. */
 static void offer_many(ts_hbm *hbm, ts_hbm_stream *st) {
     hbm_block *b = &hbm->block;
     int32_t *first = hbm->block_first;

@@ -19,7 +19,7 @@ typedef struct {
     const char *name; /* NULL: none */
 } ts_host_path;
 ts_host_path ts_host_path_split(const char *path);
-/* The file that it is in. */
+/* The file of a path: without the name of an array in it. */
 const char *ts_host_file(ts_arena *arena, const char *path);
 /* Can its file hold several arrays, of which one is read? Then its size says little. */
 bool ts_host_is_archive(const char *path);

@@ -49,7 +49,7 @@ static bool are_zero(const double *const *a, int64_t column, size_t count) {
     return zero;
 }
 
-/* Of at most DEPTH columns of A from k on, those up to the last where one of these rows is not zero. */
+/* How many of the next DEPTH columns of A, from k on, must be multiplied: zeros at their end are left out. */
 static int64_t used_depth(const product *p, int64_t row, int64_t k) {
     int64_t depth = p->depth - k < DEPTH ? p->depth - k : DEPTH;
     const double *a[TILE_ROWS];

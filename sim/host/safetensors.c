@@ -344,7 +344,7 @@ static bool is_number(const char *text, size_t length) {
     return isfinite(strtod(copy, NULL));
 }
 
-/* The end of the number at `at`; 0: it is none, or no integer where it is to be one. */
+/* The end of the number at `at`; 0 and an error: it is no number, or no integer where one is needed. */
 static size_t number_end(ts_error *err, const ts_source *header, size_t at, bool integer) {
     const char *text = header->text + at;
     size_t end = at + 1, length;

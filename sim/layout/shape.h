@@ -31,7 +31,7 @@ struct ts_shape {
     const char *layout_text;         /* and the layout's own text, canonical */
 };
 
-/* What a memory holds for it: with what no element is in. */
+/* Bytes that the shape takes in a memory, padding included. */
 static inline int64_t ts_shape_memory_bytes(const ts_shape *shape) {
     return shape->storage_bytes > shape->bytes ? shape->storage_bytes : shape->bytes;
 }

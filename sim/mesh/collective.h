@@ -114,7 +114,7 @@ void ts_collective_choose(ts_arena *arena, ts_algorithm_choice choice, ts_collec
 typedef struct {
     const ts_mesh *mesh;
     ts_collective_kind kind;
-    /* On each device: of the result; of an all-to-all and a permute that is as many as before. */
+    /* Of the result on each device. */
     int64_t bytes;
     /* HLO's replica_groups: "{{0,1},{2,3}}", "[2,4]<=[8]", "mesh['x'=2,'y'=4] {'y'}", "{}" for all; of a
      * permute its source_target_pairs "{{0,1},{1,0}}". */

@@ -83,7 +83,7 @@ static void count_change(const ts_mesh_digit *from, const ts_mesh_digit *to, cha
         *(copy ? &n->to_copy : &n->moved) += 1;
 }
 
-/* The one collective that does all of it; false: none does, or may. */
+/* The single collective that makes all the changes; false: there is none. */
 static bool find_kind(const search *s, const changes *n, ts_collective_kind *kind) {
     int sums = n->to_sum + n->to_split_sum, others = n->to_copy + n->to_shard + n->moved;
     if (n->wrong || (sums && others) || (n->to_sum && n->to_split_sum)) return false;

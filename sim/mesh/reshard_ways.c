@@ -81,7 +81,7 @@ static void add_split(reshard_bundle *b, int dim, int64_t weight) {
     add_placement(b, digits);
 }
 
-/* Above all others in a dim, and below all others, were they there. */
+/* Lets the bundle split each dim as its outermost digit, and as its innermost. */
 static void add_dims(const reshard_ways *w, reshard_bundle *b) {
     int64_t parts = 1, all = 1;
     for (int i = 0; i < b->count; i++) parts *= b->placements[0][i].extent;

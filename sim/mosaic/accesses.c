@@ -143,7 +143,7 @@ void accesses_add(accesses *a, int at) {
     }
 }
 
-/* Those of a list that meet; of a page, where that is the first that both have. */
+/* Accesses of a list that overlap this one; of a page's list, if it is the first page that both touch. */
 static void find_in(accesses *a, int list, int at, int since, int64_t page) {
     const graph_node *n = &a->nodes[at];
     for (int e = list; e != NONE && a->entries.items[e].at >= since; e = a->entries.items[e].next) {

@@ -192,7 +192,7 @@ static int most_globals(const file *f) { return f->count * 5 / 8; }
 enum { BUSY_WORDS = FILES * TS_REGISTERS_MAX / 64 };
 static uint64_t *busy_in(uint64_t *busy, int block) { return busy + (ptrdiff_t)block * BUSY_WORDS; }
 
-/* The first register of a file that no rigid global has in the blocks of this one; NONE: there is none. */
+/* The first register of the file that is free in all blocks where `number` lives; NONE: there is none. */
 static int find_register(const allocator *a, int which, int number, uint64_t *busy) {
     int blocks = a->code->blocks.count;
     for (int r = 0; r < most_globals(&a->files[which]); r++) {

@@ -38,7 +38,7 @@ ts_operand mosaic_spill_slot(ts_arena *arena, int tensor, int64_t word) {
     return (ts_operand){TS_OPERAND_ADDRESS, {.address = address}};
 }
 
-/* Those that there is no room for are counted. */
+/* Registers beyond OPERANDS are counted only. */
 static void add_register(void *self, const int *reg) {
     mosaic_registers *out = self;
     if (out->count < OPERANDS) out->registers[out->count] = (int *)(uintptr_t)reg;

@@ -16,7 +16,7 @@ static int power_of(ts_operand b) {
 
 /* ---- Of scalars ---- */
 
-/* The bits of a, or those of -a where `sign` is -1 and not 0. */
+/* a where `sign` is 0, -a where it is -1. */
 static ts_operand signed_as(lowering *l, ts_operand a, ts_operand sign) {
     return scalar2(l, TS_OP_ssub, scalar2(l, TS_OP_sxor, a, sign), sign);
 }

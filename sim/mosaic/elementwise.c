@@ -160,7 +160,7 @@ static bool lower_row(lowering *l, const elementwise_row *row) {
     return kind == VALUE_VECTOR ? on_vregs(l, row, in) : refuse(l, "of these operands");
 }
 
-/* ---- Those that differ by what they are of ---- */
+/* ---- Operations that differ between scalars, vectors and masks ---- */
 
 bool lower_words(lowering *l, words_function *function, int operands, ts_opcode bf16) {
     elementwise_row row = {NULL, function, operands, TS_OP_nop, TS_OP_nop, bf16, TS_OP_nop, TS_OP_nop};

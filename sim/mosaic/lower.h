@@ -116,7 +116,7 @@ bool check_vreg_types(lowering *l); /* all vectors of the operation are vregs */
 void emit(lowering *l, ts_opcode opcode, int count, const ts_operand *operands);
 /* The same with a new register as the first operand, which it returns. */
 ts_operand emit_new(lowering *l, ts_opcode opcode, int count, const ts_operand *sources);
-/* The same to a register that is there. */
+/* The same, with a given register as the first operand. */
 void emit_to(lowering *l, ts_operand to, ts_opcode opcode, int count, const ts_operand *sources);
 ts_operand emit1(lowering *l, ts_opcode opcode, ts_operand a);
 ts_operand emit2(lowering *l, ts_opcode opcode, ts_operand a, ts_operand b);

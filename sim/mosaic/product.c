@@ -346,7 +346,7 @@ static bool is_whole(int64_t all, int64_t part, int64_t step) {
     return part >= step && part <= BLOCK_MOST && part % step == 0 && all > 0 && all % part == 0;
 }
 
-/* Its vregs are of 128 columns, or all of 256. */
+/* Whole multiples of 128 columns, or of 256 where a block has more than 128. */
 static bool is_whole_across(int64_t all, int64_t part) {
     return is_whole(all, part, part > TS_LANES ? 2 * TS_LANES : TS_LANES);
 }

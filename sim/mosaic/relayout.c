@@ -54,7 +54,7 @@ static int dims_of(ts_vpad_implicit implicit) {
     return implicit == TS_VPAD_ALL ? 2 : implicit == TS_VPAD_BOTH ? 0 : 1;
 }
 
-/* All positions hold the same, or the one row does where there is no other. */
+/* Does every place of the vregs hold the same value, or its row where the value has one row? */
 static bool is_replicated(const relayout_state *s, const ts_vpad *to) {
     bool rows = is_replica(s->layout.offsets[0]) || (s->layout.tile[0] == 1 && s->rows == 1);
     return rows && is_replica(s->layout.offsets[1]) && dims_of(s->layout.implicit) >= dims_of(to->implicit);

@@ -28,7 +28,7 @@ static bool is_same(const ts_relayout_op *a, const ts_relayout_op *b, const int 
     return true;
 }
 
-/* The value of the first op that is the same; a rotation by 0 is what it rotates. */
+/* The value of the first equal op; for a rotation by 0, its operand. */
 static int first_same(const ts_relayout *r, int number, const int *kept, int *table, int table_bits) {
     const ts_relayout_op *op = &r->ops[number];
     int mask = (1 << table_bits) - 1, value = (int)r->sources + number;

@@ -101,7 +101,7 @@ static uint64_t ready_word(const scheduler *s, int word) {
     return bits;
 }
 
-/* Of those that are ready in the cycle. */
+/* The best instruction that can be issued in the cycle; NONE: none can. */
 static int choose(const scheduler *s, int64_t cycle) {
     int best = NONE, last = s->g->count - 1 < s->frontier + WINDOW ? s->g->count - 1 : s->frontier + WINDOW;
     for (int word = s->frontier / 64; word <= last / 64; word++) {

@@ -330,7 +330,7 @@ void mosaic_spill(mosaic_code *code, const ts_core_config *core, mosaic_spills *
 
 /* ---- Slots ---- */
 
-/* Of a slot: the block that it is in, the last instruction there, and what becomes of it. */
+/* The block that uses a slot, its last use there, and the slot's new number. */
 typedef struct {
     int block, last, number;
 } slot_use;

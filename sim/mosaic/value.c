@@ -189,7 +189,7 @@ void move_to(lowering *l, ts_operand to, ts_operand from) {
 
 enum { PYTHON_BYTES_MAX = 1 << 22 };
 
-/* Its text, if it is there, is only shown. */
+/* Reads a Python file to show its lines in errors; it need not exist. */
 static void read_python(lowering *l, ts_source *file) {
     size_t length = strlen(file->name);
     ts_error ignored = {0};

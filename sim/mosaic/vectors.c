@@ -158,7 +158,7 @@ bool lower_mask(lowering *l) {
     return set_vector(l, emit2(l, TS_OP_mand, rows, lanes));
 }
 
-/* Of 8 rows, those from `from` to `to`. */
+/* A mask of sublanes `from` to `to` - 1. */
 static ts_operand row_mask(lowering *l, int64_t from, int64_t to) {
     return to <= 0 || from >= TS_SUBLANES
                ? ts_integer(0)

@@ -14,7 +14,7 @@ typedef struct {
     int dim, root;
 } whole_part;
 
-/* From its first element to its last. */
+/* Does the memref have the whole dim? */
 static bool is_whole(const memref *m, const ts_layout *root, int dim) {
     const ts_affine *begin = &m->begin[dim];
     return begin->term_count == 0 && begin->constant == 0 && m->sizes[dim] == root->dims[dim];
@@ -67,7 +67,7 @@ static bool viewed_type(lowering *l, const memref *m, whole_part part, mlir_type
     return true;
 }
 
-/* A tensor of the same bytes; -1: none can be. */
+/* A tensor of the type that shares the memref's bytes; -1: an error. */
 static int tensor_of_view(lowering *l, const memref *m, const mlir_type *type) {
     const ts_tensor *t = ts_program_get_tensor(l->builder, m->tensor);
     const ts_shape *shape = shape_of_type(l, t->space, type, 1);

@@ -65,7 +65,7 @@ static waiting wait_of(const ts_pod *pod, int64_t place) {
 
 static bool is_at_barrier(const waiting *w) { return w->at && w->semaphore < 0; }
 
-/* Of the cores of one at a barrier the first that is not. */
+/* Of a core at a barrier: the first core of its chip that is not there; -1: all are. */
 static int64_t find_missing(const ts_pod *pod, int64_t place) {
     int64_t first = place - core_of(pod, place);
     for (int64_t other = first; other < first + cores_of(pod); other++) {

@@ -96,7 +96,7 @@ typedef struct assembler {
 
 /* errors.c: the errors of a text. Marks the error to come as the last; false. */
 bool give_up(assembler *as);
-/* Keeps the error of what was read last, if there is one. */
+/* Keeps the current error, if there is one, for give_errors. */
 void keep_error(assembler *as);
 void note_include(assembler *as, const token *location, const char *name);
 /* The errors that were kept, in the order of the text. */
@@ -129,7 +129,7 @@ bool opens_block(const token *word);
 typedef enum { END_ONLY, END_OR_ELSE } block_end;
 /* The .end (or .else) of the block whose directive is `word`; NULL and an error when there is none. */
 const token *find_end(assembler *as, const token *word, const token *at, const token *stop, block_end end);
-/* The blocks at `at` are more than may be in one another. Returns false. */
+/* An error: the blocks at `at` are nested too deep. Returns false. */
 bool refuse_depth(assembler *as, const token *at);
 bool run_in_scope(assembler *as, scope *names, const token *at, const token *stop);
 /* Counts work that a program's text repeats, so that no text runs forever. */
@@ -150,7 +150,7 @@ const int *find_regions(const assembler *as, const int *bundle_of, int bundle_co
 /* registers.c. A sum of constants and sregs that the machine has. */
 bool assemble_affine(assembler *as, const token **at, ts_affine *out);
 bool assemble_sreg(assembler *as, const token **at, ts_operand *out);
-/* A register that an operand of this class may be, if there is one at *at. */
+/* Reads the register at *at, if there is one that this class of operands takes. */
 bool assemble_register(assembler *as, const token **at, const ts_opcode_info *info,
                        const ts_operand_class *class, ts_operand *out, bool *found);
 bool check_register(assembler *as, const token *location, ts_operand_kind kind, int number);

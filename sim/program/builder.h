@@ -36,7 +36,7 @@ int ts_program_semaphores(ts_program_builder *b, const char *name, int count);
 void ts_program_count_bytes(ts_program_builder *b, int semaphore);
 /* What there is under that number; the program's own is the same until its end. */
 const ts_tensor *ts_program_get_tensor(ts_program_builder *b, int tensor);
-/* The tensor has the bytes of another one, which has as many. */
+/* Puts the tensor in the bytes of another one, which has as many. */
 void ts_program_share(ts_program_builder *b, int tensor, int with);
 /* A tensor of another shape that is the bytes of one, and takes no space; -1: the shape has not as many. */
 int ts_program_view(ts_program_builder *b, const char *name, const ts_shape *shape, int of);

@@ -222,7 +222,7 @@ static node_set *make_sets(const region *r, const summary *all) {
     return sets;
 }
 
-/* Of a set, those that may depend on `a`, and more: their tensors are not looked at. */
+/* A superset of the nodes that may depend on `a`: their tensors are not compared. */
 static uint64_t may_depend_of(const summary *a, const node_set *set) {
     uint64_t found = 0;
     for (uint64_t left = a->reads; left; left &= left - 1) found |= set->writes[__builtin_ctzll(left)];

@@ -399,7 +399,7 @@ static int64_t least_interval(const pipeline *p) {
     return least.cycles;
 }
 
-/* From the first instruction to the result of the last, each as soon as what it needs is there. */
+/* The cycles of an iteration if every instruction could start once its operands are there. */
 static int64_t critical_path(const pipeline *p) {
     int64_t path = 0;
     for (int i = 0; i < p->r.count; i++) path = p->r.nodes[i].height > path ? p->r.nodes[i].height : path;

@@ -219,7 +219,7 @@ static void add_classes(const ts_audit_result *r, page *p) {
     add_more(p, r->class_count, r->buffers_left_out);
 }
 
-/* What it costs: a run, and all of them. */
+/* The time of one run, and of all runs. */
 static void add_costs(const ts_audit_group *group, page *p) {
     bool bounded = group->first.level == TS_AUDIT_LEVEL_FUSED && group->cycles > 0;
     const char *mark = bounded ? "< " : group->scaled ? "~ " : "";

@@ -13,7 +13,7 @@ void ts_report_choose(const ts_choose_result *result, const ts_choose_view *view
 void ts_report_choose_json(const ts_choose_result *result, const ts_choose_view *view, ts_text *out);
 /* Bars of time and of bytes. */
 void ts_report_choose_svg(const ts_choose_result *result, const ts_choose_view *view, ts_text *out);
-/* All of it as a page. */
+/* The whole report as an HTML page. */
 void ts_report_choose_html(const ts_choose_result *result, const ts_choose_view *view, ts_text *out);
 
 #endif

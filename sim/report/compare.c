@@ -66,7 +66,7 @@ static bool is_section_alone(const ts_compare_change *change) {
     return change->path[change->section] == '\0';
 }
 
-/* What only one has is all of it. Texts stand first. */
+/* A missing number counts as 0. Texts come first. */
 static double difference(const ts_compare_change *change) {
     const ts_compare_value *a = &change->before, *b = &change->after;
     bool texts = (a->text && !a->is_number) || (b->text && !b->is_number);

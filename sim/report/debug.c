@@ -11,7 +11,7 @@
 
 /* ---- Events ---- */
 
-/* "1,234", or "~1,234" where not all that led there was simulated. */
+/* "1,234"; "~1,234" where it was estimated. */
 static char *show(char out[36], bool estimated, int64_t cycles) {
     char number[32];
     snprintf(out, 36, "%s%s", estimated ? "~" : "", ts_text_group_digits(number, cycles));

@@ -90,7 +90,7 @@ static int compare_locations(const void *x, const void *y) {
     return parents ? parents : lines ? lines : ts_order(a->frame, b->frame);
 }
 
-/* The first at the line, or behind it. */
+/* The first frame of `parent` at or after the line. */
 static const frame_location *find_frames(const listing *l, int parent, int line) {
     frame_location wanted = {parent, line, -1};
     const frame_location *low = l->locations, *high = low + l->program->frame_count;

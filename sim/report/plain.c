@@ -73,7 +73,7 @@ static int longest_word(const cell *c) {
 
 static int slack(const columns *c, int column) { return c->width[column] - c->least[column]; }
 
-/* Where all of them have no room, the cells of the one that can be narrowed most have several lines. */
+/* Where the table is too wide, the column with most slack is narrowed: its cells wrap. */
 static void narrow(columns *c) {
     int total = -GAP, best = 0;
     for (int i = 0; i < c->count; i++) {

@@ -64,7 +64,7 @@ static int colour_of_slot(int slot) {
     return colours[slot];
 }
 
-/* That of the unit that is waited for. */
+/* The colour of the unit that a stall waits for. */
 static int colour_of_stall(int stall) {
     const char *unit = ts_report_stall_unit(stall);
     for (int i = 0; i < TS_SLOT_COUNT; i++)
@@ -124,7 +124,7 @@ static int add_name(const ts_program *program, const ts_trace_event *event, ts_t
     }
 }
 
-/* Of a bus, by what it does. */
+/* Events of one key have one name and colour: a bus by whether it reads and writes. */
 static uint64_t key_of(const ts_trace_event *event) {
     bool bus = event->kind == TS_TIMELINE_BUS, rest = event->kind == TS_TIMELINE_REST,
          transfer = event->kind == TS_TIMELINE_TRANSFER;

@@ -43,7 +43,7 @@ static void see_carried(void *self, const ts_pod_chunk *chunk) {
     recorder_carried(m->devices[m->first_on[chip]].recorder, chunk);
 }
 
-/* Where the message was on its first link, if that is drawn; -1: it is not. */
+/* The track of the first link of the message's route; -1: it is not drawn. */
 static int via_track(const mesh_recorder *m, const ts_chip_message *message, int64_t *cycle) {
     int64_t chip = ts_mesh_chip(m->mesh, message->source), to = ts_mesh_chip(m->mesh, message->destination);
     const device_recorder *from = &m->devices[m->first_on[chip]];

@@ -9,7 +9,7 @@ typedef struct mesh_recorder mesh_recorder;
 
 /* Of the timeline of the request. It is not to be told by two threads at once. */
 mesh_recorder *mesh_recorder_new(ts_arena *arena, const ts_run_request *request, const ts_program *program);
-/* For the pod: of each device, and of what is between them. */
+/* The observers of the devices, and of the links between them. */
 const ts_chip_observer *const *mesh_recorder_observers(const mesh_recorder *m);
 const ts_pod_observer *mesh_recorder_observer(const mesh_recorder *m);
 void mesh_recorder_end(mesh_recorder *m, ts_pod *pod); /* also of a run that failed */

@@ -32,7 +32,7 @@ void rows_tell_apart(row_set *r, ts_arena *arena, int track, int sorts); /* 1 wh
 bool rows_draws(row_set *r, int64_t cycle);
 /* An interval: of a track in order of time. True: it is drawn. */
 bool rows_add(row_set *r, const ts_trace_event *event, int sort);
-/* What is drawn as it is. */
+/* Adds an event without merging it with others. */
 void rows_put(row_set *r, const ts_trace_event *event);
 void rows_end(row_set *r);
 

@@ -50,7 +50,7 @@ bool run_wants(const ts_run_request *request, const run_parts *parts, int tensor
 void run_count(const ts_chip_counters *counted, ts_counters *out);
 /* Checks and reports, once all that they need can be fetched. */
 bool run_compare(ts_error *err, ts_arena *arena, run_parts *parts, ts_run_result *result);
-/* What is the same on a mesh and on one device: what came out of it. */
+/* The results of the run, of a mesh or of one device. */
 void run_conclude(const run_parts *parts, ts_run_result *result);
 
 /* on_mesh.c: a run of request->mesh. */

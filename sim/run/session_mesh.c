@@ -30,7 +30,7 @@ static bool comes_to_one(ts_session *s, session_device *d, const ts_session_goal
     return session_at_breakpoint(s, goal->breakpoints, goal->breakpoint_count);
 }
 
-/* Is any? Then the first of them is looked at, if the one that was is none. */
+/* Is any device at a breakpoint? Then the session shows the first such one, unless the one shown is one. */
 static bool any_comes_to_one(ts_session *s, const ts_session_goal *goal, int64_t cycle) {
     int64_t was = s->at->number, first = -1;
     for (int64_t i = 0; i < s->request->mesh->device_count && goal->breakpoint_count > 0; i++) {

@@ -58,7 +58,7 @@ static int64_t to_part(const ts_sharding *sharding, int dim, int64_t index) {
     return index;
 }
 
-/* Where an element is on the other side, and who has it; -1: it is padding of a part. */
+/* The flat index of the element in *from, the other side's array; -1: it is padding of a part. */
 static int64_t find_other(const sharded *s, const int64_t *index, const ts_host_reader **from) {
     const ts_sharding *sharding = s->sharding;
     bool part = s->device >= 0;

@@ -15,9 +15,9 @@ ts_host_reader sharded_whole(ts_arena *arena, const ts_sharding *sharding, const
  * not. */
 bool sharded_is_padding(const ts_sharding *sharding, int64_t device, int64_t flat);
 int64_t sharded_held(const ts_sharding *sharding, int dim, int64_t device);
-/* The device among those that hold the same of which it is the first. */
+/* The lowest device that holds the same part as `device`. */
 int64_t sharded_first_copy(const ts_sharding *sharding, int64_t device);
-/* Of an array that is held as bytes. */
+/* A reader of an array in memory. */
 ts_host_reader sharded_of_array(ts_arena *arena, const ts_host_array *array);
 
 #endif

@@ -166,7 +166,7 @@ static const sorted_item *sorted(ts_arena *arena, const candidates *c) {
     return items;
 }
 
-/* Those that are the same in all strings. */
+/* Matches the items whose strings are all equal. */
 static void match_strings(ts_arena *arena, const candidates *all, candidates *rest, const cJSON **matches) {
     const sorted_item *a = sorted(arena, all), *b = sorted(arena, rest);
     for (int i = 0, j = 0; i < all->count && j < rest->count;) {
@@ -231,7 +231,7 @@ static void number_names(ts_arena *arena, pair *pairs, int count) {
     }
 }
 
-/* First all that the one report has, in its order. */
+/* First the items of `all` with their matches, then those of `rest` that have none. */
 static pair *pairs_of(ts_arena *arena, const candidates *all, const cJSON **matches, const candidates *rest,
                       int *count) {
     pair *pairs = TS_NEW_ARRAY(arena, pair, all->count + rest->count);

@@ -130,7 +130,7 @@ static bool next_line(ts_error *err, trace *t, ts_source *line, bool *found) {
 
 /* ---- Lines as nearly all are: blanks between their parts, and nothing else. ---- */
 
-/* One more than the digit; 0: none. */
+/* The value of a hexadecimal digit plus 1; 0: no digit. */
 static const uint8_t digit_of_byte[256] = {
     ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
     ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,

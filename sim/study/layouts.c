@@ -145,7 +145,7 @@ static void add_like(ts_arena *arena, const ts_shape *own, const ts_shape *other
 
 /* ---- Other layouts of one end ---- */
 
-/* What it takes in one of them. */
+/* A layout, and what the transfer costs with it. */
 typedef struct {
     const ts_shape *shape;
     int number; /* in the list */

@@ -42,7 +42,7 @@ static bool collect(ts_error *err, void *self, const ts_sweep_identity *identity
     return true;
 }
 
-/* Both are in the order of their keys. */
+/* Marks the points that both have; both are sorted by key. */
 static void find_shared(collection *a, collection *b) {
     for (int64_t i = 0, k = 0; i < a->count && k < b->count;) {
         int order = strcmp(a->points[i].key, b->points[k].key);

@@ -310,7 +310,7 @@ static bool ask_reshard(ts_error *err, const question *q) {
     return true;
 }
 
-/* Its cycles are those of the core in which it is done. */
+/* Its cycles count in the core's clock: the time of the memory is rounded up. */
 static bool ask_hbm(ts_error *err, const question *q) {
     const ts_machine *machine = q->machine;
     ts_hbm_requests *requests = ts_hbm_requests_open(err, q->arena, q->asked->text, &machine->hbm);

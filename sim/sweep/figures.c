@@ -44,7 +44,7 @@ static void add_points(machine_list *list) {
     }
 }
 
-/* What is wrong in its file is of the points that have it. */
+/* An error in the machine's own file is left to the points that use it. */
 static bool check_machine(ts_error *err, const named_machine *machine) {
     ts_error theirs = {0};
     ts_arena *scratch = ts_arena_new();
@@ -62,7 +62,7 @@ static bool has_figure(ts_arena *arena, const named_machine *machine, const char
     return good || strcmp(theirs->name, "set") != 0 || theirs->column > (int)strlen(name);
 }
 
-/* One of the machines has it. */
+/* An error unless one of the machines has the figure. */
 static bool check_figure(ts_error *err, const machine_list *list, const ts_tree_entry *entry) {
     ts_error theirs = {0};
     for (int i = 0; i < list->count; i++) {

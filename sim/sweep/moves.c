@@ -39,7 +39,7 @@ static const char *scaled(ts_arena *arena, const ts_field_leaf *leaf, ts_field_s
     return ts_field_scaled(leaf, scaling, &out) ? out.bytes : NULL;
 }
 
-/* Of a machine that there is not, none. */
+/* No figures where the machine cannot be loaded. */
 static void read_moves(ts_arena *arena, ts_arena *scratch, const ts_sweep_case *asked, moved_machine *out) {
     const ts_machine *machine =
         ts_machine_load_with(NULL, scratch, asked->machine, "set", asked->sets, asked->set_count);

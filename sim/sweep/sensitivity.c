@@ -144,7 +144,7 @@ static double moved_by(const results *r, int64_t point, int change) {
     return change > 0 ? r->logarithms[point + change * r->stride] - r->logarithms[point] : (double)NAN;
 }
 
-/* Of a point that has the one alone, by that. */
+/* From the halved figure to the doubled one, in logarithms; where one is NaN, of the other alone. */
 static double slope_of(double low, double high) {
     double octave = log(2);
     if (isnan(low)) return high / octave;

@@ -60,7 +60,7 @@ static const char *text_in(const ts_sweep_store *store, sqlite3_stmt *statement,
     return text;
 }
 
-/* The first value of the first row, which there is, as an integer and as text. */
+/* The first column of a query's first row, as an integer and as text; no row is an error. */
 static bool ask(ts_error *err, ts_sweep_store *store, const char *sql, int64_t *number, char text[128]) {
     sqlite3_stmt *statement = NULL;
     bool good = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) == SQLITE_OK &&

@@ -24,7 +24,7 @@ bool ts_sweep_store_put(ts_error *err, ts_sweep_store *store, const ts_sweep_ide
 /* *found: there is such a row. Its texts are in the arena. */
 bool ts_sweep_store_get(ts_error *err, ts_arena *arena, ts_sweep_store *store, const char *key, bool *found,
                         ts_sweep_row *row);
-/* How it ended, or -1 where it is not there: as quick as may be. -2: an error. */
+/* The status of a key's row, without reading the row; -1: there is none, -2: an error. */
 int ts_sweep_store_status(ts_error *err, ts_sweep_store *store, const char *key);
 
 /* Rows of another file that are not there. *added: how many. */

@@ -131,7 +131,7 @@ static bool takes_another(const sweep *s, int member) {
     return s->out_by[member].bytes * SHARE * s->request->crew->size <= left;
 }
 
-/* One to each that has none, then further ones to each in turn. */
+/* Gives each idle member a point, then further points in turn, up to crew->ahead each. */
 static bool hand_out(ts_error *err, sweep *s) {
     const ts_sweep_crew *crew = s->request->crew;
     for (int round = 0; round < crew->ahead; round++) {

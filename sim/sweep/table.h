@@ -51,7 +51,7 @@ bool ts_sweep_table_is_estimate(const ts_sweep_table *table, int64_t row, int co
 /* "time" is microseconds. -1, and an error that names the nearest: there is none, or no row has a value in
  * it; where no row is ok, the error of the first. */
 int ts_sweep_table_find(ts_error *err, const ts_sweep_table *table, const char *what, const char *name);
-/* The same of what is to be a number; where there are rows, one of them has one. */
+/* The same, for a column of numbers: refused where the table has rows and none has a number there. */
 int ts_sweep_table_find_number(ts_error *err, const ts_sweep_table *table, const char *what,
                                const char *name);
 

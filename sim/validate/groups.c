@@ -78,7 +78,7 @@ bool ts_work_groups_are(ts_arena *arena, const ts_source *source) {
     return ts_table_is(arena, source, columns, READS + 1);
 }
 
-/* Where the group of that name is, or is to be. */
+/* The index of the group of that name, or where a new one goes. */
 static int index_of(const ts_work_groups *groups, const char *name) {
     int i = 0;
     while (i < groups->count && strcmp(groups->groups[i]->name, name) != 0) i++;

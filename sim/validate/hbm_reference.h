@@ -44,7 +44,7 @@ const ts_machine *ts_hbm_reference_machine(ts_error *err, ts_arena *arena,
 int64_t ts_hbm_reference_cycles(const ts_hbm_reference *reference);
 /* Runs what a reference ran. */
 bool ts_hbm_reference_run(ts_error *err, const ts_hbm_reference *reference, ts_hbm_run *run);
-/* As which of the two simulators has it. */
+/* The simulator whose rules and figures are meant. */
 typedef enum { TS_HBM_RAMULATOR, TS_HBM_DRAMSIM3, TS_HBM_SIMULATORS } ts_hbm_simulator;
 bool ts_hbm_sequence_run(ts_error *err, const ts_hbm_sequence_reference *reference, ts_hbm_simulator as,
                          ts_hbm_run *run);

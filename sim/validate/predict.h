@@ -21,7 +21,7 @@ bool ts_workload_predict(ts_error *err, ts_predictor *by, const ts_workload *wor
 bool ts_workload_predict_collective(ts_error *err, ts_arena *arena, const ts_workload *work,
                                     const ts_machine *machine, double *us);
 
-/* Has it blocks that a kernel of it can have? */
+/* Does the workload state block sizes that a Pallas kernel of it can have? */
 bool ts_workload_has_kernel(const ts_workload *work);
 /* And of a Pallas kernel, through its text; only the kernel. */
 bool ts_workload_predict_kernel(ts_error *err, ts_predictor *by, const ts_workload *work,

@@ -131,7 +131,7 @@ static const char *const narrow[] = {"fp8", "f8", "*float8", "int8", "s8", "int4
 static const char *const halves[] = {"bf16", "bfloat16", "f16", "fp16", "float16", NULL};
 static const char *const wide[] = {"f32", "fp32", "float32", NULL};
 
-/* A dtype= that is none of these. */
+/* Does the row have a dtype= that none of the lists has? */
 static bool has_other_type(const ts_measured_row *row) {
     const char *type = strstr(row->parameters, "dtype=");
     return type && !workload_has(type, narrow) && !workload_has(type, halves) && !workload_has(type, wide);

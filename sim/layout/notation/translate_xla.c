@@ -108,7 +108,7 @@ static const int *minor_to_major(ts_arena *arena, const digits *list, int rank) 
     return order;
 }
 
-/* The shape, if it is the same map. */
+/* The XLA shape of what was found, if it is the same map as the layout; else NULL. */
 static const ts_shape *check(search *s, const digits *list) {
     const ts_layout *layout = s->shape->layout;
     ts_xla_tile *tiles = TS_NEW_ARRAY(s->arena, ts_xla_tile, MAX_TILES);
