@@ -247,7 +247,7 @@ bool ts_audit_check_any(ts_error *err, const ts_audit_result *result, const char
 void ts_audit_free(ts_audit *audit); /* and what its results refer to. NULL is fine */
 
 const char *ts_audit_level_text(ts_audit_level level);
-/* Does it write a part of an array that is there? */
+/* Does it update a part of its operand in place? */
 bool ts_audit_updates(ts_hlo_opcode opcode);
 /* As compilers print sizes: 6656B, 64.0K, 2.62G. Source: tsl numbers.cc HumanReadableNumBytes. */
 void ts_audit_print_bytes(char out[16], int64_t bytes);

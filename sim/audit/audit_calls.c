@@ -34,7 +34,7 @@ void audit_set_runs(ts_audit *a, int32_t callee, int64_t runs) {
     call->unknown = false;
 }
 
-/* All that call it are known by now; but for one that it calls itself, which counts as not at all. */
+/* Sums up the calls of a computation, once its callers are known; a call of itself counts 0. */
 static void sum_up(const ts_audit *a, computation_record *c) {
     bool called = c->level == AUDIT_LEVEL_CALLED;
     if (called) c->level = TS_AUDIT_LEVEL_UNKNOWN;

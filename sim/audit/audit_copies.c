@@ -15,7 +15,7 @@ enum {
     MOST_CALLEES = 64,
 };
 
-/* A function that is not entry: what it picks from its first argument, if it does. */
+/* A function other than entry: does it gather from its first argument, and along which dims? */
 typedef struct {
     uint64_t name;
     bool gathers;
@@ -157,7 +157,7 @@ static void name_members(audit_copies *c, const ts_hlo_instruction *i, bool loop
     }
 }
 
-/* A member of a tuple is what was put there, if that is known. */
+/* Gives a get-tuple-element the value that was put in the tuple, if that is known. */
 static bool is_member(audit_copies *c, const ts_hlo_instruction *i) {
     ts_span rest = i->operands, item, text;
     if (!ts_hlo_next(&rest, &item) || !ts_hlo_attribute(i->attributes, "index", &text)) return false;

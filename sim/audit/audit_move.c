@@ -51,7 +51,7 @@ bool ts_audit_updates(ts_hlo_opcode opcode) {
 /* Which operand holds what is moved. */
 static int source_of(ts_hlo_opcode opcode) { return opcode == TS_HLO_OP_DYNAMIC_UPDATE_SLICE ? 1 : 0; }
 
-/* Does it read of its operand what it gives, not all? */
+/* Does it read only a part of its operand, as large as the result? */
 static bool takes_part(ts_hlo_opcode opcode) {
     return opcode == TS_HLO_OP_SLICE || opcode == TS_HLO_OP_DYNAMIC_SLICE;
 }

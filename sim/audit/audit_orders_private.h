@@ -48,7 +48,7 @@ bool audit_operation_fits(const audit_operation *op, const audit_array *first, c
 bool audit_order_back(const audit_orders *o, const audit_operation *op, const audit_array *operand,
                       const audit_array *made, const audit_order *result, audit_order *out);
 
-/* Of an operation that asks for none. */
+/* A step from an operand to the result of an operation that needs no certain order. */
 typedef struct {
     const audit_array *operand, *made;
     const audit_order *have, *want; /* the operand's; what readers of the result ask for */
@@ -73,7 +73,7 @@ bool audit_order_retiles(const audit_orders *o, const audit_step *step, audit_ar
                          audit_order orders[2]);
 
 bool audit_ends_here(ts_hlo_opcode opcode); /* it is made of nothing: an argument, a constant */
-/* Is it of one element of each operand, of the same dims? */
+/* Is each element of the result made of the same elements of the operands? */
 bool audit_is_elementwise(ts_hlo_opcode opcode);
 
 #endif

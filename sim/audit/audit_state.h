@@ -55,7 +55,7 @@ enum {
     AUDIT_LEVEL_BRANCH,                   /* TS_AUDIT_LEVEL_CONTROL, one of several of which one runs */
 };
 
-/* What one computation, or the text outside them, does to another. */
+/* A call of a computation, by another one or by text outside of all. */
 typedef struct {
     int32_t caller, before; /* another caller's of the same; -1: none */
     int64_t line;           /* of the last instruction that does it */
@@ -300,7 +300,7 @@ void audit_merge_moves(ts_audit *a);
 int32_t audit_new_computation(ts_audit *a, uint64_t hash, int64_t line, ts_span name);
 /* Makes room for one more call: what `name` stands for is looked up behind it. */
 void audit_reserve_call(ts_audit *a, int64_t line, ts_span name);
-/* Of the computation that the text is in. */
+/* The sums of the current computation. */
 space_sum *audit_sums(ts_audit *a, int64_t line);
 /* No further text says how the computations so far are called: their buffers and moves count as they are, and
  * they are forgotten, but for the one that the text is in. */

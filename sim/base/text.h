@@ -117,7 +117,7 @@ bool ts_text_to_int(ts_error *err, const char *what, const char *text, int64_t *
 
 /* 1234567 as "1,234,567" (for tables people read); at most 27 bytes with the NUL. */
 char *ts_text_group_digits(char out[32], int64_t value);
-/* The same in an arena, for what is written once: not for each step of a run. */
+/* The same in an arena: for reports, not for each step of a run. */
 const char *ts_text_grouped(ts_arena *arena, int64_t value);
 /* With what is counted: "1 miss", "1,234 misses"; "-es" after s, x, ch and sh. */
 const char *ts_text_counted(ts_arena *arena, int64_t count, const char *noun);

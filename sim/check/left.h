@@ -4,7 +4,7 @@
 
 #include "check/findings.h"
 
-/* What came to a semaphore, and what was taken from it. */
+/* The account of a semaphore: what was added and what was taken. */
 typedef struct {
     int64_t sent;                /* by transfers, also those still under way */
     int64_t added, taken;        /* by sem.add and sem.set, which can be less than nothing; by waits */

@@ -41,7 +41,7 @@ static void write_index(const int64_t *index, int rank, char text[INDEX_BYTES]) 
         at += (size_t)snprintf(text + at, INDEX_BYTES - at, "%s%lld", i > 0 ? "," : "", (long long)index[i]);
 }
 
-/* The index of the element at that bit, where the tensor has one there. */
+/* The index of the element at a bit of memory; false: it is padding. */
 static bool find_index(const ts_tensor *tensor, int64_t bit, char text[INDEX_BYTES]) {
     ts_arena *scratch = ts_arena_new();
     ts_index_list list = {0};

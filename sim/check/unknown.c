@@ -37,7 +37,7 @@ bool ts_unknown_any(const ts_unknown *unknown) {
     return false;
 }
 
-/* ---- What an op has to do with scalars ---- */
+/* ---- The scalars of an op ---- */
 
 ts_unknown_op *ts_unknown_op_new(ts_arena *arena, const ts_unknown *unknown,
                                  const ts_instruction *instruction) {

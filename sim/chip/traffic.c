@@ -160,7 +160,7 @@ void traffic_feed(traffic *t, int64_t incoming, ts_dma_chunk chunk) {
     chip_engine_feed(t->engine, incoming, &chunk);
 }
 
-/* The first that is known to be complete. */
+/* When the first of the transfers whose end is known completes; INT64_MAX: none. */
 static int64_t first_known(const traffic *t) {
     const record *r = earliest(t);
     int64_t came = t->came ? t->came->result.completed_cycle : INT64_MAX;

@@ -217,7 +217,7 @@ static bool find_tensor(ts_error *err, choose_pricer *p, ts_choose_result *resul
     return true;
 }
 
-/* Those that fit, what may be fastest first. */
+/* Lists the layouts that fit, in the order of their least possible time. */
 static bool list_candidates(ts_error *err, const choose_pricer *p, ts_candidate *list, int *count,
                             ts_choose_result *result) {
     if (!choose_enumerate(err, p->arena, p->request, result->tensor, list, count)) return false;

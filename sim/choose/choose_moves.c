@@ -16,7 +16,7 @@ static bool is_timing(const char *path) {
     return false;
 }
 
-/* Is it the time of instructions that the program does not have? */
+/* Is it the latency of an instruction that the program does not use? */
 static bool is_idle(const ts_program *program, const char *path) {
     static const char timing[] = "core.timing.";
     if (!program || !ts_text_starts(path, timing)) return false;

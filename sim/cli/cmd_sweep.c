@@ -135,7 +135,7 @@ static bool belongs(const char *option, int mode) {
     return false;
 }
 
-/* With rows: the modes that it is of. */
+/* An error: the option does not belong to the mode; for rows it names the modes it belongs to. */
 static bool refuse_option(ts_error *err, const char *option, int mode) {
     const char *with[MODES + 1] = {0};
     int count = 0;
@@ -166,7 +166,7 @@ static bool check_line(ts_error *err, const cli_line *line) {
 
 static const char *const written[] = {"csv", "svg", "html"};
 
-/* The one of a study that is not given may be written over, too. */
+/* Refuses output files that would replace the database, be it named or the study's usual one. */
 static bool check_database(ts_error *err, const command_state *c) {
     for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
         const char *path = cli_value(&c->line, written[i]);

@@ -30,7 +30,7 @@ CORE_FUNCTION(core_count) {
     return true;
 }
 
-/* What is read of the device, and what it is off a mesh, or of an axis that the mesh does not have. */
+/* A number of the device; `off` where there is no mesh, or no such axis. */
 #define DEVICE(id, member, off)                                                                              \
     CORE_FUNCTION(id) {                                                                                      \
         (void)err;                                                                                           \

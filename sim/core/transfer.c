@@ -63,7 +63,7 @@ static bool check_device(ts_error *err, const ts_core *core, const core_op *op, 
                       devices_of(core) - 1);
 }
 
-/* What is there when it issues is gone into the signal: the device may be this one. */
+/* The operands are read before the signal is sent, which may go to this device. */
 CORE_FUNCTION(sem_signal) {
     int semaphore = 0;
     int64_t by = (int32_t)op->in[0][0], device = (int32_t)op->in[1][0];

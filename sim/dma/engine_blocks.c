@@ -79,7 +79,7 @@ static void leave_box(ts_dma *dma, transfer *t, int64_t box) {
     ts_traversal_add_totals(t->traversal, &skip.gained.totals);
 }
 
-/* Where boxes are many, a window in each of them is more than all of them together need. */
+/* With many boxes, one window over all of them needs less simulation than a window in each. */
 static void join_boxes(transfer *t) {
     const ts_plan *plan = t->what.plan;
     const ts_traversal_totals *totals = ts_traversal_get_totals(t->traversal);

@@ -193,7 +193,7 @@ static inline int hbm_channel_index(const ts_hbm *hbm, int number) {
 ALWAYS static inline hbm_channel *hbm_channel_at(const ts_hbm *hbm, int number) {
     return hbm->channels[hbm_channel_index(hbm, number)];
 }
-/* That which is simulated for a channel. */
+/* The simulated channel that stands for channel `number`. */
 static inline hbm_channel *hbm_representative(const ts_hbm *hbm, int number) {
     return hbm_channel_at(hbm, hbm->representative[number]);
 }
@@ -205,7 +205,7 @@ static inline int hbm_held(const hbm_channel *ch) {
 
 /* ---- hbm_channel.c ---- */
 
-/* Of one that is to be simulated from now on, room for its state: what is in it is of another run, or nothing. */
+/* State for a channel that is simulated from now on; not cleared. */
 hbm_channel *hbm_begin_channel(ts_hbm *hbm, int number);
 /* From rest: nothing waits, rows are closed. */
 void hbm_clear_channel(ts_hbm *hbm, hbm_channel *ch);

@@ -1,4 +1,4 @@
-/* A part of the channels for all of them: what each gets of the requests, simulated or not. */
+/* A part of the channels stands for all: how the requests divide among simulated and other channels. */
 #include "hbm_subset.h"
 
 #include <string.h>

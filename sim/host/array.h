@@ -48,7 +48,7 @@ static inline size_t ts_host_limit(const ts_host_expect *expect) {
  * message. */
 bool ts_host_array_size(ts_error *err, const char *what, ts_dtype dtype, int rank, const int64_t *dims,
                         size_t *bytes);
-/* All but its bytes, which are NULL. */
+/* Sets all members but the bytes, which are NULL. */
 bool ts_host_array_describe(ts_error *err, ts_dtype dtype, int rank, const int64_t *dims,
                             ts_host_array *array);
 /* Zeroed. */

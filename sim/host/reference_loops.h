@@ -86,7 +86,7 @@ typedef struct {
      * to low + width. */
     void (*mix)(uint64_t first, uint64_t step, uint64_t *out, size_t count);
     void (*uniform)(const uint64_t *bits, double low, double width, double *out, size_t count);
-    /* The same as elements of a type; false where bf16 has one of them only as a denormal or not at all. */
+    /* The same as f32 or bf16; false where bf16 cannot hold one of them, or only as a denormal. */
     void (*draw_f32)(const ts_reference_draw *draw, void *out, size_t count);
     bool (*draw_bf16)(const ts_reference_draw *draw, void *out, size_t count);
     /* ts_reference_round of a type that is `plain`, in place. */

@@ -169,7 +169,7 @@ static bool read_unit(evaluator *in, stream *self, int64_t begin, size_t count, 
     return true;
 }
 
-/* Where these elements are in a row in what it is a view of; -1: nowhere, or it is no view. */
+/* Where these elements begin in the stream that `self` views; -1: not in one row there, or no view. */
 static int64_t find_in_view(const stream *self, int64_t begin, size_t count);
 
 const double *ts_stream_look(evaluator *in, stream *from, int64_t begin, size_t count, double *room) {

@@ -53,9 +53,9 @@ bool ts_stream_read(evaluator *in, stream *from, int64_t begin, int64_t count, d
 /* The same elements, where they are held, else read into `room`: good until something is read again. NULL and
  * an error. */
 const double *ts_stream_look(evaluator *in, stream *from, int64_t begin, size_t count, double *room);
-/* The range of elements of at most a block, which may be one that is not known; false on an error. */
+/* The range of at most a block of elements, which may be unknown; false on an error. */
 bool ts_stream_bounds(evaluator *in, stream *from, int64_t begin, size_t count, range *out);
-/* How many elements from this one on are at most a block, and in one unit of a stream that has such. */
+/* Elements from `begin` on: at most a block, and within one unit where the stream has units. */
 int64_t ts_stream_run(const stream *from, int64_t begin);
 
 /* A stream that computes `unit` elements at once by `fill` (the last unit may be shorter), and holds one. */

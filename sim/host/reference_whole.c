@@ -41,7 +41,7 @@ static size_t find_range(const uint8_t *set, bool holds, size_t count, size_t *b
     return end;
 }
 
-/* Of a side only the chunks in which it is chosen; all of it where something may be refused. */
+/* Reads only the chunks in which this side is chosen; all where reading may fail. */
 static bool read_side(evaluator *in, stream *self, int side, int64_t begin, size_t count, double *out) {
     const choice *blocks = self->state;
     stream *from = self->arguments[1 + side];

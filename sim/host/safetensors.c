@@ -269,7 +269,7 @@ static bool read_tensors(ts_error *err, ts_arena *arena, const char *file, const
     return check_cover(err, file, data_bytes, index);
 }
 
-/* Of the character of UTF-8 at `at`; 0: it is none, or a control character. */
+/* Bytes of the UTF-8 character at `at`; 0: not UTF-8, or a control character. */
 static size_t character_bytes(const ts_source *header, size_t at) {
     char text[5] = {0};
     size_t left = header->length - at;
@@ -277,7 +277,7 @@ static size_t character_bytes(const ts_source *header, size_t at) {
     return (unsigned char)*text < ' ' ? 0 : ts_text_utf8_bytes(text);
 }
 
-/* Behind the quote of the string that begins at `at`; 0: it may not be so. None that is `kept` has a NUL. */
+/* The end of the string at `at`; 0: an error. A string that is `kept` has no NUL. */
 static size_t string_end(ts_error *err, const ts_source *header, size_t at, bool kept) {
     for (at++; at < header->length && header->text[at] != '"';) {
         size_t bytes = character_bytes(header, at);

@@ -20,7 +20,7 @@
 
 /* The types that have a value: all but complex, token and opaque. The functions below require them. */
 bool ts_dtype_has_value(ts_dtype dtype);
-/* Both have a value, or they are the same type with data. */
+/* Can elements be converted? Where both are numbers, or one type that holds data. */
 bool ts_convert_possible(ts_dtype from, ts_dtype to);
 
 /* One element, its bits in the low stored_bits (or value_bits) of the word. */

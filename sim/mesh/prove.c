@@ -255,7 +255,7 @@ static bool is_split_up(const ts_sharding *source, const ts_sharding *end, int d
     return source->digits[digit].kind != TS_DIGIT_PARTIAL && end->digits[digit].kind == TS_DIGIT_PARTIAL;
 }
 
-/* What all devices have that differ from this one in those digits, added up. */
+/* The sum of an element over all devices that differ from this one only in those digits. */
 static uint32_t held_by_all(const proof *p, const ts_sharding *source, const ts_sharding *end, int from,
                             int64_t device, int64_t flat) {
     while (from < end->digit_count && !is_split_up(source, end, from)) from++;

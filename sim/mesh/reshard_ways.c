@@ -1,4 +1,4 @@
-/* Where the digits of a sharding can be on the way to another. */
+/* The shardings that a reshard may go through on its way. */
 #include "mesh/reshard_private.h"
 
 #include <string.h>
@@ -68,7 +68,7 @@ static void add_copies(reshard_bundle *b) {
     add_placement(b, digits);
 }
 
-/* In a dim, in one row, of which the last digit has this weight. */
+/* Lets the bundle split a dim by all its digits in a row, the last with this weight. */
 static void add_split(reshard_bundle *b, int dim, int64_t weight) {
     ts_mesh_digit digits[TS_SHARDING_MAX_DIGITS];
     for (int i = b->count - 1; i >= 0; i--) {

@@ -52,7 +52,7 @@ int64_t ts_sharding_copies(const ts_sharding *sharding); /* devices that hold an
 /* The device that holds an index, among copies that of the digits of `device`. */
 int64_t ts_sharding_device(const ts_sharding *sharding, const int64_t *index, int64_t device);
 bool ts_sharding_holds(const ts_sharding *sharding, const int64_t *index, int64_t device);
-/* The same of an index of one dim. */
+/* The same for the index of one dim alone. */
 bool ts_sharding_holds_at(const ts_sharding *sharding, int dim, int64_t at, int64_t device);
 /* Neighbours in a dim within a multiple of it are with the same devices: the least weight of the dim's
  * digits. */

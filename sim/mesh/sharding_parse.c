@@ -330,7 +330,7 @@ static bool read_sharding(sharding_reader *r, int word) {
 }
 
 static bool read_shape(sharding_reader *r, const ts_source *source, size_t length) {
-    /* Of the same text, so that offsets in it are right. */
+    /* A prefix of the same text, so that errors point into it. */
     ts_source *shape = TS_NEW(r->arena, ts_source);
     *shape = (ts_source){source->name, source->text, length};
     r->out->shape = ts_shape_parse(r->err, r->arena, shape);

@@ -23,7 +23,7 @@ typedef struct {
 int mosaic_register(mosaic_code *code, ts_operand_kind kind);
 /* A new block behind the others; its number. */
 int mosaic_begin_block(mosaic_code *code, int depth);
-/* To the end of the last block. */
+/* Appends an instruction to the last block. */
 ts_instruction *mosaic_add(mosaic_code *code, ts_opcode opcode, int count, const ts_operand *operands);
 
 /* Of two operands, of the same source line as another. */

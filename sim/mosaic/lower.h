@@ -56,7 +56,7 @@ typedef struct {
     int vregs; /* instructions that draw */
 } random_state;
 
-/* A tensor that is the bytes of another one. */
+/* A tensor that shares the bytes of another one. */
 typedef struct {
     int tensor;
     ts_space_kind space;

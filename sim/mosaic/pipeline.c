@@ -7,7 +7,7 @@
 
 #include "kernel.h"
 
-/* ---- What is done only if a number is not 0 ---- */
+/* ---- Instructions under a condition ---- */
 
 typedef struct {
     bool known, taken;

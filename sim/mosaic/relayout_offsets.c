@@ -46,7 +46,7 @@ static int rotate_and_blend(relayout_state *s, const row_shift *h, int value, in
     return relayout_binary(s, TS_RELAYOUT_OR, low, high, 0);
 }
 
-/* The first `by` rows of each tile. */
+/* A mask of the first `by` rows of each tile. */
 static int mask_of_tiles(relayout_state *s, const row_shift *h) {
     int bits = (int)(TS_WORD_BITS / h->per_sublane), all = NO_VALUE;
     for (int64_t i = 0; i < ts_vpad_tiles(&s->layout); i++) {

@@ -67,7 +67,7 @@ static const memref *boxed_at(lowering *l, int operand) {
 
 /* ---- Pieces of sizes that are not known ---- */
 
-/* From `at` on, as many as `size`. */
+/* The piece of a dim from `at` on with `size` elements. */
 static memref piece_of(lowering *l, const memref *m, int dim, ts_operand at, int64_t size) {
     memref piece = *m;
     piece.dims[dim] = piece.sizes[m->root_dims[dim]] = size;

@@ -113,7 +113,7 @@ static ts_operand_kind kind_written(ts_opcode opcode) {
 /* A number where a register must be is put into one; others stay as the instruction takes them. */
 static ts_operand fit(lowering *l, const ts_operand_class *class, ts_operand o) {
     if (!is_number(o) || class->accepts >> o.kind & 1) return o;
-    /* Where numbers are of the other kind, its bits are one. */
+    /* A number of the other kind (float or integer) keeps its bits. */
     if (class->accepts >> TS_OPERAND_INTEGER & 1) return ts_integer((int32_t)o.as.f32_bits);
     if (class->accepts >> TS_OPERAND_F32 & 1 && !class->packed) return splat_bits((uint32_t)o.as.integer);
     return class->accepts >> TS_OPERAND_VMASK & 1  ? in_vmask(l, o)

@@ -175,7 +175,7 @@ static int32_t row_bits(int sublane, int64_t from, int64_t to, int packing) {
     return (int32_t)bits;
 }
 
-/* Rows from `from` to `to` of those that are packed in the sublanes. */
+/* A mask of the packed rows `from` to `to` - 1 of a vreg. */
 bool lower_subelement_mask(lowering *l) {
     const mlir_type *type = result_type(l, 0);
     int64_t from, to, words[TS_SUBLANES], packing = type->rank == 3 ? type->dims[2] : 1;

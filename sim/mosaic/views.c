@@ -86,7 +86,7 @@ static int tensor_of_view(lowering *l, const memref *m, const mlir_type *type) {
     return tensor;
 }
 
-/* Boxes of the view are those of a tensor that is the same bytes. */
+/* A view becomes a memref of a tensor that shares the bytes, if boxes of it can be moved so. */
 static bool box_view(lowering *l, memref *m) {
     const mlir_type *type = result_type(l, 0);
     whole_part part = find_whole(l, m);

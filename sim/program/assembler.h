@@ -144,7 +144,7 @@ bool assemble_region(assembler *as, const token *word, const token **at, const t
 bool assemble_endregion(assembler *as, const token *word, const token **at, const token *stop);
 /* At the end of a block: all that began in it must have ended. */
 void close_regions(assembler *as);
-/* Of each bundle; NULL: there are none. */
+/* The region of each bundle; NULL: the program has none. */
 const int *find_regions(const assembler *as, const int *bundle_of, int bundle_count);
 
 /* registers.c. A sum of constants and sregs that the machine has. */

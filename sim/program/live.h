@@ -12,7 +12,7 @@ typedef struct {
     uint64_t live[TS_LIVE_KINDS][TS_REGISTERS_MAX / 64];
 } ts_live;
 
-/* One a bundle, and one for the end of the program. */
+/* Live registers: an entry per bundle, and one for the end of the program. */
 const ts_live *ts_program_live(ts_arena *arena, const ts_program *program);
 bool ts_live_has(const ts_live *live, ts_live_kind kind, int reg);
 int ts_live_count(const ts_live *live, ts_live_kind kind);

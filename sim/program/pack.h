@@ -59,7 +59,7 @@ typedef struct {
 
 region pack_new_region(assembler *as, const item *items, int count, result_count *results);
 
-/* As the packer puts them into bundles, from the first to the last; 0: not on this machine. */
+/* Cycles of the instructions as the packer bundles them; 0: they cannot run on this machine. */
 int64_t pack_cycles(assembler *as, const item *items, int count);
 
 /* Of an instruction on one before it, the strongest. */

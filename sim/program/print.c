@@ -33,7 +33,7 @@ static void print_param(printer *p, const ts_param *param) {
     ts_text_add_char(p->out, '\n');
 }
 
-/* Of the whole array, in the first notation that has it. */
+/* Prints the sharding in the first notation that can say it. */
 static void print_sharding(printer *p, const ts_sharding *sharding) {
     const ts_mesh *mesh = p->program->mesh;
     if (!sharding || ts_sharding_copies(sharding) == mesh->device_count) return;
@@ -297,7 +297,7 @@ void ts_program_print_transfer(const ts_program *program, int transfer, ts_text 
     print_transfer(&p, &p.code->transfers[transfer]);
 }
 
-/* One a bundle, and one for the end of the program. */
+/* Is a bundle the target of a branch? One entry per bundle, and one for the end of the program. */
 static const bool *find_targets(const ts_code *code, ts_arena *arena) {
     bool *targets = TS_NEW_ARRAY(arena, bool, code->bundle_count + 1);
     for (int i = 0; i < code->bundle_count; i++) {

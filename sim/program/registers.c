@@ -1,7 +1,7 @@
 /* Operands that are registers, and sums of them. */
 #include "assembler.h"
 
-/* Errors: an operand is `found`; what is at `at` is none. */
+/* An error: an operand of a wrong kind. */
 static bool operand_is_wrong(assembler *as, const token *at, const ts_opcode_info *info,
                              const ts_operand_class *wanted, const char *found) {
     return TOKEN_ERROR(as->err, at, "%s: found %s '%.*s', expected %s", info->mnemonic, found,

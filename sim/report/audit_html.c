@@ -111,7 +111,7 @@ void ts_report_audit_svg(const ts_audit_result *r, const ts_audit_view *view, ts
 
 enum { TABLE_ROWS = 200 };
 
-/* Of so many in all, and what the lists left out. */
+/* "And 12 more.", where there are more rows than are shown. */
 static void add_more(page *p, int64_t count, int64_t left_out) {
     if (count > TABLE_ROWS) page_paragraph(p, "And %lld more.", (long long)count - TABLE_ROWS);
     if (left_out > 0)

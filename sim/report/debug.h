@@ -21,7 +21,7 @@ void ts_report_came(const ts_event_source *of, const ts_in_flight *transfer, ts_
 
 /* The bundle that issues next, and why it has not. */
 void ts_report_where(const ts_session *session, ts_text *out);
-/* `count` of them from number `first` on. */
+/* `count` semaphores from number `first` on. */
 void ts_report_semaphores(ts_session *session, int first, int count, ts_text *out);
 void ts_report_param(const ts_param *param, ts_text *out);
 /* The devices of a mesh that came to a breakpoint. */

@@ -54,7 +54,7 @@ void page_details_end(page *p);
 
 /* A table that sorts by its headings; then rows of as many cells as columns. `headings` stays. */
 void page_table(page *p, const char *caption, const page_column *headings, int count);
-/* The same in an order that stays. */
+/* The same, not sortable. */
 void page_listing(page *p, const char *caption, const page_column *headings, int count);
 void page_row(page *p);
 void page_cell(page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -384,7 +384,7 @@ static void add_json_bytes(ts_json *json, const ts_dma_result *r) {
     ts_json_int(json, "waste_bytes", r->waste_bytes);
 }
 
-/* What it is limited by, and what its cycles went to. */
+/* What limits the transfer, and where its cycles went. */
 static void add_json_cost(ts_json *json, const ts_transfer_study *study) {
     ts_json_text(json, "limiter", study->cost.limiter);
     ts_json_text(json, "limiter_part",

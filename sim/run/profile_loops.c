@@ -144,7 +144,7 @@ static const ts_instruction *branch_of(const ts_bundle *bundle) {
     return branch;
 }
 
-/* From the first line of what is repeated to that of the branch back. */
+/* The lines of a loop: from its first instruction to its branch back. */
 static void find_span(const ts_program *program, const ts_program_location *tree, const code_loop *code,
                       ts_profile_loop *loop) {
     const ts_instruction *branch = branch_of(&program->code.bundles[code->end]);

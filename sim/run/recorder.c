@@ -320,7 +320,7 @@ void recorder_carried(recorder *r, const ts_pod_chunk *chunk) {
     link->end_ps = chunk->end_ps;
 }
 
-/* A cycle each, one behind the other. */
+/* Draws an arrival as one cycle; several of one cycle are drawn in a row. */
 bool recorder_arrived(recorder *r, const ts_chip_message *m, int64_t cycle, int64_t *at) {
     core_state *core = &r->cores[m->core];
     ts_trace_event event = message_event(m, r->tracks.arrivals);

@@ -28,7 +28,7 @@ static double peak_of(const ts_machine *machine, int kind) {
 
 static double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-/* The operations of a unit, if they take longer at their peak than those that are there. */
+/* Takes the unit's operations if they take longer at its peak than those found so far. */
 static void find_flops(const ts_machine *machine, const ts_chip_counters *c, ts_flops_unit unit,
                        ts_roofline *r) {
     ts_roofline found = *r;

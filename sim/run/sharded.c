@@ -73,7 +73,7 @@ static int64_t find_other(const sharded *s, const int64_t *index, const ts_host_
     return other;
 }
 
-/* Elements from there on that follow each other on both sides. */
+/* How many elements from `index` on are contiguous on both sides. */
 static int64_t run_from(const sharded *s, const int64_t *index) {
     int dim = s->sharding->rank - 1;
     if (dim < 0) return 1;

@@ -190,7 +190,7 @@ static const char **names_of(ts_arena *arena, const candidates *c, int *count) {
     return names;
 }
 
-/* Of each of `all`, in its order: the one with its strings, else the next of its name. */
+/* For each item of `all`: the item of `rest` with equal strings, else the next with its name. */
 static const cJSON **matches_of(ts_arena *arena, const candidates *all, candidates *rest) {
     const cJSON **matches = TS_NEW_ARRAY(arena, const cJSON *, all->count);
     int count;

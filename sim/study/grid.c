@@ -25,7 +25,7 @@ bool ts_grid_split(ts_arena *arena, const char *text, ts_grid_axis *axis) {
     }
 }
 
-/* Each value once, where it is first. */
+/* Keeps the first of equal values. */
 static void drop_repeated(ts_grid_axis *axis) {
     int kept = 0;
     for (int i = 0; i < axis->count; i++) {

@@ -183,7 +183,7 @@ static bool price_candidate(ts_error *err, ts_arena *scratch, const variation *v
     return try_one(err, scratch, &request, &c->cost);
 }
 
-/* Its own layout and those that no end can have are not among them. */
+/* The other layouts of one end: without its own, and without those that the end cannot have. */
 static bool begin_variation(ts_error *err, ts_arena *arena, const search *s, bool is_dst, variation *v) {
     const ts_transfer_study *study = s->study;
     int generation = study->machine->chip.generation;

@@ -52,7 +52,7 @@ typedef struct {
 
 /* A row without values; `why` is copied, if it is one. */
 void ts_sweep_row_error(ts_arena *arena, ts_sweep_status status, const ts_error *why, ts_sweep_row *row);
-/* Over what was there, but for a text that is NULL: none. The text is not copied. */
+/* Sets a value; a text of NULL leaves the old one. Texts are not copied. */
 void ts_sweep_set_integer(ts_sweep_row *row, int column, int64_t value);
 void ts_sweep_set_real(ts_sweep_row *row, int column, double value);
 void ts_sweep_set_text(ts_sweep_row *row, int column, const char *value);
@@ -70,7 +70,7 @@ bool ts_sweep_row_unpack(ts_arena *arena, const char *bytes, size_t length, ts_s
 ts_sweep_value ts_sweep_value_read(const char *text);
 /* As text that reads back as the same; "" of none. */
 void ts_sweep_value_print(const ts_sweep_value *value, ts_text *out);
-/* False: it is a text, or none. */
+/* The value as a number; false: it is a text, or missing. */
 bool ts_sweep_value_number(const ts_sweep_value *value, double *number);
 
 #endif

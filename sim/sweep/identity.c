@@ -140,7 +140,7 @@ static void hash_inputs(ts_sweep_hashes *hashes, const ts_sweep_case *asked, cha
 
 /* ---- Texts ---- */
 
-/* A change that there is none of is no parameter: the point is that of the study without it. */
+/* An empty change is left out, so that the point is the same as in a study without changes. */
 static const char *print_parameters(ts_arena *arena, const ts_sweep_point *point) {
     int count = 0;
     ts_text out = ts_text_begin(arena);

@@ -24,7 +24,7 @@ static int add_value(change_list *m, const char *value) {
     return m->axis.count - 1;
 }
 
-/* The number of the new value; 0, that of none: there is no such machine. */
+/* The index of the changed value; 0: the machine cannot be so. */
 static int add_change(change_list *m, const ts_field_leaf *leaf, ts_field_scaling scaling) {
     const ts_sweep_case *asked = m->asked;
     ts_arena *scratch = ts_arena_new();

@@ -266,7 +266,7 @@ static int64_t count_disorder(const ts_validation *v, const ts_work_group *group
     return pairs;
 }
 
-/* 100 of a row that is not modelled. */
+/* The error in percent; 100 for a row that is not modelled. */
 static double percent_off(const ts_validated_row *r, double us) {
     return r->reason != NULL ? 100 : fabs(ts_validated_error(us, r->work.measured_us));
 }

@@ -47,7 +47,7 @@ typedef struct {
 bool ts_measurements_load(ts_error *err, ts_arena *arena, const char *const *paths, int count,
                           ts_measurements *measurements);
 
-/* Adds the rows of groups that have those of another, too. */
+/* Copies rows to the groups that include another group. */
 void ts_measurements_share(ts_arena *arena, ts_measurements *measurements);
 
 typedef struct {
@@ -75,7 +75,7 @@ bool ts_validation_refuse(ts_error *err, ts_arena *arena, const ts_validation *v
 /* Are its errors within its goals? Of a group that has some. */
 bool ts_validated_meets_goals(const ts_validated_group *group);
 double ts_validated_error(double predicted_us, double measured_us); /* per cent, signed */
-/* Of at least one, which it sorts. */
+/* Statistics of at least one error; sorts them. */
 ts_validation_errors ts_validated_errors(double *errors, int count);
 
 #endif

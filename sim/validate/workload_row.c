@@ -113,7 +113,7 @@ bool workload_crosses(const char *text, int64_t *d) {
     return false;
 }
 
-/* M, N and K: each by its name, or all by that of a square, or in one shape. 0: it is not there. */
+/* M, N and K by name, by the size of a square, or from a shape; 0: not stated. */
 static void read_extents(const ts_measured_row *row, int64_t *d) {
     int64_t all = NUMBER("n", "size");
     d[0] = NUMBER("M", "m");

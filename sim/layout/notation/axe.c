@@ -324,7 +324,7 @@ static int scope_number(const char *name) {
     return i;
 }
 
-/* For each scope the one that its axes span, -1 where there is no such axis. */
+/* outer_of: for each scope the scope that its axes divide; -1: it has no axis. */
 static bool add_scope(ts_error *err, int outer_of[SCOPES], const char *axis) {
     int row = find_thread(axis);
     if (row < 0) return true;

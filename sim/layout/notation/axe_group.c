@@ -126,7 +126,7 @@ static void add_boundaries(line *all, int count, const int64_t *extents) {
     }
 }
 
-/* Where each boundary of a sequence stands: the first one at the start, the last one at the end. */
+/* The position of each boundary of a sequence; of equal ones the last goes to the end. */
 static void find_positions(line *all, int count, const int64_t *extents, int *positions) {
     int64_t product = 1;
     int same = 0;

@@ -76,7 +76,7 @@ static const ts_index_expr *term_value(const inverter *v, int i, const ts_index_
     return ts_index_node(v->arena, TS_INDEX_MODULO, x, ts_index_constant(v->arena, term->extent));
 }
 
-/* The term of a source with this divisor that has more than one value. */
+/* The term of a source with this divisor and an extent above 1; NULL: none. */
 static const ts_index_term *find_term(const inverter *v, int source, int64_t divisor, int *i) {
     for (*i = 0; *i < v->map->count; ++*i)
         for (int j = 0; j < v->digits->sums[*i].count; j++) {

@@ -233,7 +233,7 @@ static int64_t next_addresses(const ts_layout *layout, int64_t first, int64_t ad
     return count;
 }
 
-/* The first index that goes to an address, which there is. */
+/* The first index that is mapped to the address; there must be one. */
 static int64_t find_address(const ts_layout *layout, int64_t address) {
     int64_t addresses[CHUNK];
     for (int64_t first = 0;; first += CHUNK) {
