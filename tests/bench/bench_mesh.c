@@ -2,19 +2,11 @@
  * looked at behind), what a chip costs in a run of time only, and what it costs to plan a reshard over 4,096 chips. */
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 
+#include "base/host_clock.h"
 #include "mesh/reshard.h"
 #include "pod/pod.h"
 #include "run/run.h"
-
-/* Of the process, with what the system does for it. */
-static double seconds(void) {
-    struct rusage used;
-    getrusage(RUSAGE_SELF, &used);
-    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
-           (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6;
-}
 
 static bool read_mesh(ts_error *err, ts_arena *arena, const char *axes, ts_mesh *mesh) {
     ts_mesh_request request = {.machine = ts_machine_load(err, arena, "tpu-v5p"),
@@ -64,14 +56,14 @@ static bool bench_run(ts_error *err, const run *what) {
     config.time_only = !what->values;
     const ts_program *program =
         good ? ts_program_load(err, arena, what->path, &target, &what->define, 1) : NULL;
-    double start = seconds();
+    double start = ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID);
     ts_pod_request request = {
         .mesh = &mesh, .code = &program->code, .config = &config, .max_cycles = INT64_MAX};
     ts_pod *pod = program ? ts_pod_new(err, arena, &request) : NULL;
     if (pod && what->values) fill(pod, &mesh, &program->code.tensors[0]);
-    if (what->values) start = seconds();
+    if (what->values) start = ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID);
     good = pod && ts_pod_run(err, pod);
-    double elapsed = seconds() - start;
+    double elapsed = ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
     if (good && what->values) good = is_summed(err, pod, &mesh, &program->code.tensors[0]);
     ts_pod_free(pod);
     if (good)
@@ -111,10 +103,11 @@ static bool bench_plan(ts_error *err, const char *from, const char *to) {
     }
     ts_reshard_plan plan;
     ts_reshard_request request = {.mesh = &mesh, .source = &ends[0], .destination = &ends[1]};
-    double start = seconds();
+    double start = ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID);
     good = good && ts_reshard(err, arena, &request, &plan);
     if (good)
-        printf("%-26s %-26s %8.3f %12.2f %9.1f %%\n", from, to, seconds() - start, plan.ps / 1e6,
+        printf("%-26s %-26s %8.3f %12.2f %9.1f %%\n", from, to,
+               ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID) - start, plan.ps / 1e6,
                100 * plan.bound_ps / plan.ps);
     ts_arena_free(arena);
     return good;

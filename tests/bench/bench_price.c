@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "tests/support/random_transfer.h"
 #include "tests/support/shapes.h"
+#include "base/host_clock.h"
 #include "dma/price.h"
 #include "machine/machine.h"
 #include "study/layouts.h"
@@ -32,11 +32,7 @@ static const struct {
     {"4-D, permuted", "f32[64,8,128,256]{3,2,1,0}", "f32[64,8,128,256]{3,1,2,0:T(8,128)}", true},
 };
 
-static double milliseconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
-}
+static double milliseconds(void) { return 1e3 * ts_host_seconds(CLOCK_PROCESS_CPUTIME_ID); }
 
 /* From the middle of larger tensors where the shape is that of a slice. */
 static const ts_plan *plan_of(ts_arena *arena, const char *from, const char *to, bool is_slice) {

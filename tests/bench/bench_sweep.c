@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
+#include "base/host_clock.h"
 #include "sweep/evaluate.h"
 #include "sweep/sweep.h"
 #include "tests/support/random_transfer.h"
@@ -20,12 +20,6 @@ enum {
     LEAST_BYTES = 16 << 10,
     MOST_BYTES = 64 << 20
 };
-
-static double seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 static double cpu_seconds(int who) {
     struct rusage used;
@@ -48,7 +42,7 @@ static measured answer(const ts_sweep_study *study, const char *database, int wo
     ts_sweep_crew crew;
     ts_sweep_result result;
     remove(database);
-    double start = seconds(), cpu = all_cpu_seconds();
+    double start = ts_host_seconds(CLOCK_MONOTONIC), cpu = all_cpu_seconds();
     ts_sweep_store *store = ts_sweep_store_open(&err, arena, database, TS_SWEEP_WRITE);
     ts_sweep_processes(&err, arena, &request, &crew);
     ts_sweep_request sweep = {.study = study, .store = store, .crew = &crew};
@@ -58,7 +52,8 @@ static measured answer(const ts_sweep_study *study, const char *database, int wo
     }
     crew.dismiss(crew.self);
     ts_sweep_store_close(&err, store);
-    measured m = {seconds() - start, all_cpu_seconds() - cpu, result.answered, result.by_status[TS_SWEEP_OK]};
+    measured m = {ts_host_seconds(CLOCK_MONOTONIC) - start, all_cpu_seconds() - cpu, result.answered,
+                  result.by_status[TS_SWEEP_OK]};
     remove(database);
     ts_arena_free(arena);
     return m;

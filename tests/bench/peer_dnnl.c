@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
+
+#include "base/host_clock.h"
 
 #if DNNL_VERSION_MAJOR == 2
 
@@ -63,12 +64,6 @@ static uint8_t *buffer(size_t bytes) {
     return range; /* as long as the bench runs */
 }
 
-static double seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 typedef struct {
     dnnl_primitive_t reorder;
     dnnl_stream_t stream;
@@ -79,7 +74,7 @@ static double time_best(const work *w, uint8_t *to, const uint8_t *from, size_t 
                         bool copies) {
     double best = 1e9;
     for (int round = 0; round < ROUNDS; round++) {
-        double start = seconds();
+        double start = ts_host_seconds(CLOCK_THREAD_CPUTIME_ID);
         for (int i = 0; i < times; i++) {
             if (copies)
                 memcpy(to, from, half);
@@ -87,7 +82,7 @@ static double time_best(const work *w, uint8_t *to, const uint8_t *from, size_t 
                 dnnl_primitive_execute(w->reorder, w->stream, 2, w->args);
             __asm__ volatile("" ::: "memory");
         }
-        double elapsed = (seconds() - start) / times;
+        double elapsed = (ts_host_seconds(CLOCK_THREAD_CPUTIME_ID) - start) / times;
         if (elapsed < best) best = elapsed;
     }
     return best;

@@ -29,87 +29,44 @@ static int fold(int64_t value) { /* XOR of its hexadecimal digits */
     return sum;
 }
 
-static parts by_a(int64_t burst) {
-    parts p;
-    int64_t rest = burst;
-    p.column = take(&rest, 1);
-    p.pcx = take(&rest, 4);
-    p.group = take(&rest, 2);
-    p.column |= take(&rest, 4) << 1;
-    p.bank = take(&rest, 2);
-    p.row = rest;
+/* Fields from the lowest bit on, each with its bits: (c)olumn, c(h)annel, (p)seudo channel, (g)roup, (b)ank. */
+static parts place(const char *fields, int64_t burst) {
+    parts p = {0};
+    for (int columns = 0; *fields; fields += 2) {
+        int bits = fields[1] - '0', value = take(&burst, bits);
+        if (*fields == 'c') p.column |= value << columns;
+        columns += *fields == 'c' ? bits : 0;
+        if (*fields == 'h') p.pcx |= 2 * value;
+        if (*fields == 'p') p.pcx |= value;
+        if (*fields == 'g') p.group = value;
+        if (*fields == 'b') p.bank = value;
+    }
+    p.row = burst;
     return p;
 }
 
-static parts by_h(int64_t burst) {
-    parts p = by_a(burst);
-    p.pcx ^= fold(burst >> 5);
-    p.group ^= (p.column >> 1 & 3) ^ (p.column >> 3 & 3) ^ (int)(p.row & 3);
-    p.bank ^= (int)(p.row >> 2 & 3);
-    return p;
+static void hash_h(int64_t burst, parts *p) {
+    p->pcx ^= fold(burst >> 5);
+    p->group ^= (p->column >> 1 & 3) ^ (p->column >> 3 & 3) ^ (int)(p->row & 3);
+    p->bank ^= (int)(p->row >> 2 & 3);
 }
 
-static parts by_b(int64_t burst) {
-    parts p;
-    int64_t rest = burst;
-    p.column = take(&rest, 5);
-    p.pcx = take(&rest, 4);
-    p.bank = take(&rest, 2);
-    p.group = take(&rest, 2);
-    p.row = rest;
-    return p;
-}
-
-static parts by_robaracoch(int64_t burst) {
-    parts p;
-    int64_t rest = burst;
-    p.pcx = take(&rest, 3) * 2;
-    p.column = take(&rest, 5);
-    p.pcx |= take(&rest, 1);
-    p.group = take(&rest, 2);
-    p.bank = take(&rest, 2);
-    p.row = rest;
-    return p;
-}
-
-static parts by_mop4clxor(int64_t burst) {
-    parts p;
-    int64_t rest = burst;
-    p.pcx = take(&rest, 3) * 2;
-    p.column = take(&rest, 2);
-    p.pcx |= take(&rest, 1);
-    p.group = take(&rest, 2);
-    p.bank = take(&rest, 2);
-    p.column |= take(&rest, 3) << 2;
-    p.row = rest;
-    p.pcx ^= p.column & 1;
-    p.group ^= p.column >> 1 & 3;
-    p.bank ^= p.column >> 3 & 3;
-    return p;
-}
-
-static parts by_rorabgbachco(int64_t burst) {
-    parts p;
-    int64_t rest = burst;
-    p.column = take(&rest, 5);
-    p.pcx = take(&rest, 3) * 2;
-    p.pcx |= take(&rest, 1);
-    p.bank = take(&rest, 2);
-    p.group = take(&rest, 2);
-    p.row = rest;
-    return p;
+static void hash_mop4clxor(int64_t burst, parts *p) {
+    p->pcx ^= p->column & 1;
+    p->group ^= p->column >> 1 & 3;
+    p->bank ^= p->column >> 3 & 3;
 }
 
 TEST_WITH_ARENA(named_maps) {
     static const struct {
-        const char *name;
-        parts (*place)(int64_t burst);
-    } rows[] = {{"A", by_a},
-                {"B", by_b},
-                {"H", by_h},
-                {"robaracoch", by_robaracoch},
-                {"mop4clxor", by_mop4clxor},
-                {"rorabgbachco", by_rorabgbachco}};
+        const char *name, *fields;
+        void (*hash)(int64_t burst, parts *p);
+    } rows[] = {{"A", "c1p1h3g2c4b2", NULL},
+                {"B", "c5p1h3b2g2", NULL},
+                {"H", "c1p1h3g2c4b2", hash_h},
+                {"robaracoch", "h3c5p1g2b2", NULL},
+                {"mop4clxor", "h3c2p1g2b2c3", hash_mop4clxor},
+                {"rorabgbachco", "c5h3p1b2g2", NULL}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_error err = {0};
         ts_address_map *map = map_of(&err, arena, &hbm2, rows[i].name);
@@ -118,7 +75,8 @@ TEST_WITH_ARENA(named_maps) {
         for (int k = 0; k < 20000; k++) {
             int64_t burst = ((int64_t)rand() << 16 ^ rand()) & ((1 << 28) - 1); /* of 8 GiB */
             ts_address_location got = ts_address_map_unpack(ts_address_map_pack(map, (uint64_t)burst));
-            parts p = rows[i].place(burst);
+            parts p = place(rows[i].fields, burst);
+            if (rows[i].hash) rows[i].hash(burst, &p);
             if (got.channel != p.pcx / 2 || got.bank != (p.pcx % 2 * 4 + p.group) * 4 + p.bank ||
                 got.column != p.column || got.row != p.row)
                 fail_msg("map %s, burst 0x%llx: channel %d bank %d column %d row %lld", rows[i].name,

@@ -33,12 +33,6 @@ static const char *picture(void) {
     return out.bytes;
 }
 
-static int times(const char *text, const char *part) {
-    int count = 0;
-    for (; (text = strstr(text, part)) != NULL; text++) count++;
-    return count;
-}
-
 #define LINK(x, y, dx, dy, colour, width, opacity, dash, title)                                              \
     "<path d=\"M" #x " " #y "l" #dx " " #dy "\" stroke=\"" colour "\" stroke-width=\"" width                 \
     "\" stroke-opacity=\"" opacity "\" marker-end=\"url(#tip)\"" dash "><title>" title "</title></path>\n"
@@ -65,7 +59,8 @@ TEST(a_plane) {
                              LINK(149, 99, 36, 0, "hsl(12,80%,50%)", "2.2", "0.62", "",
                                   "(0,1) -&gt; (0,2): 512 B") IDLE(123, 105, -36, 0, "(0,1) -&gt; (0,0)"));
     assert_holds(svg, IDLE(69, 153, 0, -36, "(1,0) -&gt; (0,0)"));
-    assert_int_equal(times(svg, "<path d=\"M"), 14 + 1); /* and the tip; of lines the ends lead nowhere */
+    assert_int_equal(count_parts(svg, "<path d=\"M"),
+                     14 + 1); /* and the tip; of lines the ends lead nowhere */
     assert_holds(svg, "</path>\n" CHIP(59, 89, 72, 106, 0) CHIP(123, 89, 136, 106, 1));
     assert_holds(svg, CHIP(187, 153, 200, 170, 5) "</svg>");
 }
@@ -78,7 +73,7 @@ TEST(failed_links_are_dashed) {
     const char *svg = picture();
     assert_holds(svg, LINK(85, 99, 36, 0, "#999", "1.0", "0.35", " stroke-dasharray=\"2 3\"",
                            "(0,0) -&gt; (0,1): 0 B, failed"));
-    assert_int_equal(times(svg, "<path d=\"M"), 15);
+    assert_int_equal(count_parts(svg, "<path d=\"M"), 15);
 }
 
 /* What leads round a ring goes out of the picture. */
@@ -88,7 +83,7 @@ TEST(rings) {
     const char *svg = picture();
     assert_holds(svg, IDLE(213, 99, 12, 0, "(0,2) -&gt; (0,0)"));
     assert_holds(svg, IDLE(59, 105, -12, 0, "(0,0) -&gt; (0,2)"));
-    assert_int_equal(times(svg, "<path d=\"M"), 19);
+    assert_int_equal(count_parts(svg, "<path d=\"M"), 19);
 }
 
 /* Planes stand beside each other, in as many lines as make it square; links between them lead aslant. */
@@ -111,7 +106,7 @@ TEST(planes) {
 
 TEST(at_most_512_chips) {
     begin("tpu-v5p", "8x8x8");
-    assert_int_equal(times(picture(), "class=\"edge\" x"), 512);
+    assert_int_equal(count_parts(picture(), "class=\"edge\" x"), 512);
     begin("tpu-v5p", "8x8x12");
     load(0, 0, 7);
     assert_holds(picture(), "width=\"460\" height=\"70\"");

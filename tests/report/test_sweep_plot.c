@@ -16,12 +16,6 @@ static const char *drawn(const char *text, ts_sweep_plot plot) {
     return out.bytes;
 }
 
-static int times(const char *text, const char *part) {
-    int count = 0;
-    for (; (text = strstr(text, part)) != NULL; text++) count++;
-    return count;
-}
-
 /* Where the next tick along x or y begins: "X YV.." or "X YH..". NULL: there is none. */
 static const char *next_tick(const char *svg, bool along_x) {
     static const char beginning[] = "<path class=\"grid\" d=\"M";
@@ -223,7 +217,7 @@ TEST(words_along_x) {
     assert_holds(svg, "<title> &lt;a: 2</title>");
     /* 22 letters of 7 pixels are more than twice 76. */
     assert_int_equal(
-        times(drawn("w|y\naaaaaaaaaabbbbbbbbbbc|1\nb|1\n", (ts_sweep_plot){0, 1, -1}), "rotate(40"), 0);
+        count_parts(drawn("w|y\naaaaaaaaaabbbbbbbbbbc|1\nb|1\n", (ts_sweep_plot){0, 1, -1}), "rotate(40"), 0);
     svg = drawn("w|y\naaaaaaaaaabbbbbbbbbbcd|1\nb|1\n", (ts_sweep_plot){0, 1, -1});
     assert_holds(
         svg, "<text x=\"76.0\" y=\"364\" transform=\"rotate(40 76.0 364)\">aaaaaaaaaabbbbbbbbbbcd</text>");
@@ -233,27 +227,30 @@ TEST(words_along_x) {
     /* Of five words each has 128 pixels. */
     for (int letters = 17; letters <= 18; letters++) {
         const char *five = ts_text_format(arena, "w|y\n%.*s|1\nb|1\nc|1\nd|1\ne|1\n", letters, TEN TEN);
-        assert_int_equal(times(drawn(five, (ts_sweep_plot){0, 1, -1}), "rotate(40"), letters == 18 ? 5 : 0);
+        assert_int_equal(count_parts(drawn(five, (ts_sweep_plot){0, 1, -1}), "rotate(40"),
+                         letters == 18 ? 5 : 0);
     }
     /* 35 letters to the right of the last: 245 * 7 / 9 pixels. */
     assert_holds(drawn("w|y\n" TEN TEN TEN "aaaaa|1\nb|1\n", (ts_sweep_plot){0, 1, -1}), "width=\"780\"");
     /* Also where 35 of 42 pixels are left between words. */
     assert_int_equal(
-        times(drawn("w|y\n00000a|1\na|1\nb|1\nc|1\nd|1\ne|1\nf|1\ng|1\nh|1\ni|1\nj|1\nk|1\nl|1\n",
-                    (ts_sweep_plot){0, 1, -1}),
-              "rotate(40"),
+        count_parts(drawn("w|y\n00000a|1\na|1\nb|1\nc|1\nd|1\ne|1\nf|1\ng|1\nh|1\ni|1\nj|1\nk|1\nl|1\n",
+                          (ts_sweep_plot){0, 1, -1}),
+                    "rotate(40"),
         13);
-    assert_int_equal(times(drawn("w|y\n0000a|1\na|1\nb|1\nc|1\nd|1\ne|1\nf|1\ng|1\nh|1\ni|1\nj|1\nk|1\nl|1\n",
-                                 (ts_sweep_plot){0, 1, -1}),
-                           "rotate(40"),
-                     0);
+    assert_int_equal(
+        count_parts(drawn("w|y\n0000a|1\na|1\nb|1\nc|1\nd|1\ne|1\nf|1\ng|1\nh|1\ni|1\nj|1\nk|1\nl|1\n",
+                          (ts_sweep_plot){0, 1, -1}),
+                    "rotate(40"),
+        0);
     /* y is logarithmic all the same. */
     assert_string_equal(ticks(drawn("w|y\na|1\nb|1000\n", (ts_sweep_plot){0, 1, -1}), false),
                         "1 10 100 1000");
     assert_holds(drawn("w|y\nb|1\n", (ts_sweep_plot){0, 1, -1}), "<title> b: 1</title>");
     /* One word has all the width: 72 letters but one. */
     assert_int_equal(
-        times(drawn("w|y\n" TEN TEN TEN TEN TEN TEN TEN TEN "|1\n", (ts_sweep_plot){0, 1, -1}), "rotate(40"),
+        count_parts(drawn("w|y\n" TEN TEN TEN TEN TEN TEN TEN TEN "|1\n", (ts_sweep_plot){0, 1, -1}),
+                    "rotate(40"),
         0);
 }
 
@@ -261,10 +258,11 @@ TEST(every_second_word) {
     ts_text text = ts_text_begin(arena);
     ts_text_add(&text, "w|y\n");
     for (int i = 0; i < 37; i++) {
-        if (i == 36) assert_int_equal(times(drawn(text.bytes, (ts_sweep_plot){0, 1, -1}), "40V346"), 36);
+        if (i == 36)
+            assert_int_equal(count_parts(drawn(text.bytes, (ts_sweep_plot){0, 1, -1}), "40V346"), 36);
         ts_text_add(&text, "w%d|1\n", i);
     }
-    assert_int_equal(times(drawn(text.bytes, (ts_sweep_plot){0, 1, -1}), "40V346"), 19);
+    assert_int_equal(count_parts(drawn(text.bytes, (ts_sweep_plot){0, 1, -1}), "40V346"), 19);
 }
 
 /* ---- Lines ---- */
@@ -309,14 +307,14 @@ TEST(many_lines) {
     svg = drawn(text.bytes, (ts_sweep_plot){0, 1, 2});
     assert_holds(svg, "height=\"1179\"");
     assert_holds(svg, "\"/>\n<circle class=\"k0\" ");
-    assert_int_equal(times(svg, ">and 2 more</text>"), 1);
+    assert_int_equal(count_parts(svg, ">and 2 more</text>"), 1);
     assert_null(strstr(svg, ">k65</text>"));
     ts_text_clear(&text);
     ts_text_add(&text, "n|y\n");
     for (int i = 0; i < 60; i++) ts_text_add(&text, "%d|1\n", i);
-    assert_int_equal(times(drawn(text.bytes, (ts_sweep_plot){0, 1, -1}), "r=\"3\""), 60);
+    assert_int_equal(count_parts(drawn(text.bytes, (ts_sweep_plot){0, 1, -1}), "r=\"3\""), 60);
     ts_text_add(&text, "60|1\n");
-    assert_int_equal(times(drawn(text.bytes, (ts_sweep_plot){0, 1, -1}), "r=\"1.5\""), 61);
+    assert_int_equal(count_parts(drawn(text.bytes, (ts_sweep_plot){0, 1, -1}), "r=\"1.5\""), 61);
 }
 
 /* 9 pixels a letter of what is right of the axis, 684 pixels: 76 letters on a line, and a second line. */

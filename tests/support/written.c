@@ -15,6 +15,12 @@ void assert_holds_at(const char *text, const char *part, const char *file, int l
     _fail(file, line);
 }
 
+int count_parts(const char *text, const char *part) {
+    int count = 0;
+    for (; (text = strstr(text, part)) != NULL; text++) count++;
+    return count;
+}
+
 const char *section_of(ts_arena *arena, const char *text, const char *beginning) {
     const char *at = text;
     while (at && strncmp(at, beginning, strlen(beginning)) != 0)

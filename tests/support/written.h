@@ -8,6 +8,9 @@
 #define assert_holds(text, part) assert_holds_at((text), (part), __FILE__, __LINE__)
 void assert_holds_at(const char *text, const char *part, const char *file, int line);
 
+/* How often the text holds the part. */
+int count_parts(const char *text, const char *part);
+
 /* From the line that begins so to the next empty one, or the end; "": there is no such line. */
 const char *section_of(ts_arena *arena, const char *text, const char *beginning);
 
