@@ -19,7 +19,7 @@ typedef enum {
     TS_ERROR_FAULT,      /* the program broke a rule of the machine, or a check failed: exit code 3 */
     TS_ERROR_UNMODELLED, /* valid, but not modelled: exit code 4 */
     TS_ERROR_WARNING,    /* not an error: what works, and should not be so */
-    TS_ERROR_NOTE,       /* not an error: another line that one has to do with */
+    TS_ERROR_NOTE,       /* not an error: another line that explains one */
     TS_ERROR_CAPACITY    /* as TS_ERROR_INPUT, of a tensor that does not fit its memory: exit code 1 */
 } ts_error_kind;
 
@@ -39,7 +39,7 @@ TS_API const char *ts_error_message(const ts_error *err); /* one line: found, ex
 TS_API const char *ts_error_file(const ts_error *err);    /* "" where it has no location */
 TS_API int ts_error_line(const ts_error *err);            /* from 1; 0 where it has no location */
 TS_API int ts_error_column(const ts_error *err);
-TS_API const ts_error *ts_error_next(const ts_error *err); /* of the same text, behind this one; or NULL */
+TS_API const ts_error *ts_error_next(const ts_error *err); /* the next error of the same text, or NULL */
 
 /* The text a user sees, with the line and a caret, ended by a newline, into `out` (always ended by NUL);
  * returns the bytes it needs. */

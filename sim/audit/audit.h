@@ -80,7 +80,7 @@ typedef struct {
     ts_hlo_opcode opcode;
     int32_t shape, computation; /* computation -1: outside any, or of a module before */
     int64_t waste_bytes;        /* of one */
-    int64_t count;              /* of those that are alike, where they are many */
+    int64_t count;              /* of equal buffers, where there are many */
     int space;                  /* where it lies: the shape's, or a heading's */
 } ts_audit_buffer;
 
@@ -208,7 +208,7 @@ typedef struct {
     int64_t buffers_left_out, moves_left_out; /* of the lists */
     int64_t bitcasts, free_moves, collectives, collective_bytes, collectives_priced;
     double collective_microseconds;          /* of those that are priced */
-    double microseconds, fused_microseconds; /* of all moves, and of fused ones at most */
+    double microseconds, fused_microseconds; /* of all moves; upper bound of the fused ones */
     int finding_count;
     const ts_audit_finding *findings; /* by time, then by bytes: see `by_bytes` */
     const int *by_bytes;

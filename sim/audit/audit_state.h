@@ -39,7 +39,7 @@ typedef struct {
     int32_t sums;       /* -1: none */
     int32_t root;       /* its result, if that is known: one of the values; -1 otherwise */
     int32_t next, back; /* while callers are visited: the call that is looked at, who waits for its runs */
-    int32_t within;     /* of a region of StableHLO: the computation that it is in; -1: none */
+    int32_t within;     /* of a StableHLO region: the computation around it; -1: none */
     uint8_t part;       /* which part of a loop or branch it is (ts_hlo_part); 0: no region */
     bool has_root;      /* the text marks it */
     bool begun;         /* the text has it */
@@ -125,7 +125,7 @@ struct ts_audit {
     int32_t current;                  /* computation; -1: outside */
     space_sum (*sums)[SPACE_CLASSES]; /* of the computations that have buffers */
     int64_t sums_count, sums_capacity;
-    space_sum settled[SPACE_CLASSES]; /* of what is in no computation, and of those that are settled */
+    space_sum settled[SPACE_CLASSES]; /* of settled computations, and of text outside any */
     audit_values values;
     audit_copies *copies;
     bool current_fused, any_tiles, has_entry, has_mlir, binary;
@@ -144,7 +144,7 @@ struct ts_audit {
     const char *module;
     int32_t *entry_shapes; /* of the arguments, and behind them the results, by the first module's header */
     int64_t entry_count, result_count; /* 0 results: tuples in tuples, or a compiler has laid out all */
-    bool entry_is_flat;                /* an array each, and the module is the first */
+    bool entry_is_flat;                /* they are arrays, and the module is the first one */
     report_block block;
     ts_audit_report *reports;
     int report_count;

@@ -34,7 +34,7 @@ typedef struct arrived {
 /* The first first. */
 typedef struct {
     arrived *first, *last;
-    arrived *seen; /* up to this one a read of the semaphore told of them; NULL: of none */
+    arrived *seen; /* the last arrival that a read of the semaphore has seen; NULL: none */
 } queue;
 
 struct ts_arrivals {

@@ -24,7 +24,7 @@ typedef struct {
 enum { TS_FINDING_TEXT_BYTES = 240 };
 typedef struct {
     ts_finding_kind kind;
-    ts_location where, other; /* the line that breaks the rule, and the one it has to do with */
+    ts_location where, other; /* the line that breaks the rule, and the other one involved */
     int64_t cycle;            /* of the first time */
     int64_t times;
     bool has_margin;

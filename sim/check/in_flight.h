@@ -9,7 +9,7 @@
 /* With the sanitizer it outlives its end, until the program has waited for it; then the plan is gone. */
 typedef struct ts_in_flight {
     struct ts_in_flight *younger; /* of those in flight, by issue */
-    struct ts_in_flight *next;    /* of those that the core has not waited for, or of the free ones */
+    struct ts_in_flight *next;    /* in the list of those not waited for, or of free ones */
     const ts_transfer *what;
     int64_t number;     /* of all that were started, from 0: the tag of its result */
     int transfer, core; /* its number in the code, and that of the core that started it */

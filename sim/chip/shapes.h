@@ -17,7 +17,7 @@ enum { SHAPE_BUCKETS = 1 << 10 };
 typedef struct {
     ts_arena *arena;
     const ts_dma_config *dma;
-    int64_t serial; /* of the last shape that is like no other */
+    int64_t serial; /* number of the last new shape */
     shape *buckets[SHAPE_BUCKETS];
 } shapes;
 

@@ -28,7 +28,7 @@ typedef struct {
 typedef struct {
     ts_chip_counters all;  /* what those add up to that are complete */
     ts_chip_transfers *of; /* each transfer of the code; NULL: there was no mark */
-    int64_t number, end;   /* the first of them, and the first behind the last */
+    int64_t number, end;   /* numbers of the first, and behind the last */
     int64_t times;         /* how often they count beside themselves; 0: not yet known */
 } chip_counts;
 

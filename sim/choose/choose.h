@@ -72,7 +72,7 @@ typedef struct {
 typedef struct {
     const char *field, *value;      /* "dma.lookahead", "64 KiB" */
     int winner;                     /* among the candidates */
-    int64_t cycles, cycles_of_best; /* of the winner and of the best as the machine is */
+    int64_t cycles, cycles_of_best; /* of the winner, and of today's best candidate */
 } ts_choose_flip;
 
 typedef struct {
@@ -85,7 +85,7 @@ typedef struct {
     bool estimated;      /* prices were sampled or extended */
     const ts_findings *left; /* by the fastest run that is unfinished, else that leaves any; NULL: a shape */
     int candidate_count;
-    const ts_candidate *candidates; /* the best first; those that were cut last, by their bounds */
+    const ts_candidate *candidates; /* best first; at the end those cut, by their bounds */
     int flip_count, fields_moved;   /* fields_moved: with both values that their ranges allow */
     const ts_choose_flip *flips;
 } ts_choose_result;

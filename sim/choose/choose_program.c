@@ -77,7 +77,7 @@ bool choose_load_program(ts_error *err, ts_arena *arena, choose_pricer *p) {
 
 /* ---- Running it ---- */
 
-/* In its place if it fits there, else behind all that is in its memory. */
+/* The tensor's own address if the layout fits there, else behind everything in its memory. */
 static int64_t address_of(const choose_pricer *p, const ts_shape *shape) {
     const ts_code *code = &p->program->code;
     const ts_tensor *own = &code->tensors[p->tensor];

@@ -92,7 +92,7 @@ static bool check_memory(ts_error *err, const cli_line *line, const ts_shape *fr
 
 enum { COMPARED = 1 << 26 }; /* points of layouts, at most */
 
-/* Is its buffer that of an array, the elements one behind the other? */
+/* Is its buffer the plain row-major array? */
 static bool is_plain(ts_arena *arena, const ts_shape *shape) {
     ts_layout_comparison found = {0};
     const ts_layout *layout = shape->layout;

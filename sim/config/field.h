@@ -34,7 +34,7 @@ typedef struct {
     const char *const *choices;          /* ends in NULL */
     const struct ts_field_table *fields; /* of a group's structs */
     size_t count_offset;                 /* of a group: its int32_t; `offset` is the pointer's */
-    const char *unit;                    /* "" when there is none, or the figure is written with it */
+    const char *unit;                    /* "" where there is none, or the value states it */
     const char *meaning;
 } ts_field;
 

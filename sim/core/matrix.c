@@ -32,7 +32,7 @@ int core_matrix_port(const ts_core_config *config, ts_opcode opcode, int64_t *cy
     return opcode == TS_OP_mxu_swap ? CORE_MXU_SWAP : CORE_MXU_POP;
 }
 
-/* Behind the vreg that is written, if one is. */
+/* The operand with the unit: behind the vreg of a pop. */
 int64_t core_matrix_unit(const ts_instruction *instruction) {
     bool writes = ts_opcode_get(instruction->opcode)->latency == TS_LATENCY_MXU_POP;
     return instruction->operands[writes].as.integer;
@@ -89,7 +89,7 @@ struct core_mxu {
     uint32_t *tiles;
     matrix_type *tile_types; /* [staging] */
     int64_t *tile_ready;     /* the cycle from which a complete tile can be used */
-    int first;               /* the one in use, or the first complete one */
+    int first;               /* the tile in use, or else the first complete one */
     bool in_use;
     int complete; /* tiles that wait */
     int latched;  /* vregs in the one that fills */

@@ -75,9 +75,9 @@ static bool may_all(const core_bundle *bundle, op_test may) {
     return true;
 }
 
-/* Those without another branch. */
+/* Finds the loop bodies that have no other branch. */
 static void find_bodies(const ts_core *core, op_test may) {
-    int first = 0; /* the bundles from here on may all be in one */
+    int first = 0; /* `may` holds for all bundles from here to `end` */
     for (int end = 0; end < core->bundle_count; end++) {
         const core_op *branch = core_branch_of(&core->bundles[end]);
         bool good = may_all(&core->bundles[end], may);

@@ -76,7 +76,7 @@ void ts_dma_incoming_shift(ts_dma_incoming *incoming,
                            uint64_t shift); /* as that of a transfer; before it is fed */
 typedef struct {
     int64_t bytes, cycle; /* so many more are there from that cycle on, which nobody has worked up to yet */
-    bool last;            /* all are: there may be bytes that are not of its elements */
+    bool last;            /* the last chunk: all bytes are there, padding too */
     bool passed;          /* over: its writes are not offered */
 } ts_dma_chunk;
 void ts_dma_feed(ts_dma *dma, ts_dma_incoming *incoming, const ts_dma_chunk *chunk);

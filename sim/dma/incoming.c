@@ -7,7 +7,7 @@
 #include "transfer.h"
 
 struct ts_dma_incoming {
-    ts_dma_incoming *next; /* of those that are complete, by cycle, or that are spare */
+    ts_dma_incoming *next; /* in the list of complete ones, by cycle, or of spare ones */
     ts_dma_incoming *made; /* that was before it */
     ts_arena *arena;       /* of the traversal */
     const ts_plan *plan;
@@ -29,7 +29,7 @@ typedef struct batch {
     int count, room;
     ts_hbm_request *requests;
     uint64_t shift;
-    ts_dma_incoming *last; /* what has come with it; NULL: there is more to come */
+    ts_dma_incoming *last; /* the transfer that it completes; NULL: none yet */
 } batch;
 
 struct incoming_set {

@@ -100,7 +100,7 @@ static void seek_in_box(ts_traversal *traversal, int64_t block) {
 enum {
     PROBES = 16,            /* blocks of a kind that are measured, at most, */
     PROBED_LINES = 1 << 14, /* until they have so many lines; */
-    PROBED_PART = 8,        /* or one in so many, if that is more, */
+    PROBED_PART = 8,        /* or one in so many of all, if that is more, */
     PROBED_ERROR = 400,     /* and until their mean is known to one part in so many, */
     PROBED_MOST = 1 << 12   /* but no more than these */
 };

@@ -11,7 +11,7 @@ enum { TRAVERSAL_EDGES = 6, TRAVERSAL_KINDS = 1 << TRAVERSAL_EDGES };
 /* What lies before a box, where all are taken as one. */
 typedef struct {
     int64_t blocks, elements, work;
-    double sorted_part; /* where it is in the order of their work: 0 to 1 */
+    double sorted_part; /* its place among boxes sorted by work: 0 to 1 */
 } traversal_box_start;
 
 /* A box in the order of their work, and what lies before it in that order. */
@@ -28,8 +28,7 @@ typedef struct {
     traversal_loop loops[TS_PLAN_MAX_LOOPS];
     int count;
     int64_t below_bits; /* from the lowest bit to the first element's, of negative strides */
-    int64_t bits,
-        runs; /* of what each iteration accesses: all from the first to the last, and the runs in it */
+    int64_t bits, runs; /* of an iteration: from its first bit to its last, and the runs in between */
 } traversal_side;
 
 struct ts_traversal {

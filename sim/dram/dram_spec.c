@@ -125,7 +125,7 @@ static void add_waits(dram_spec *s, const ts_dram_rule *rule, int before) {
     }
 }
 
-/* Those of its bank first, those for a bus last. */
+/* Fills the waits of each command: rules of its bank first, of buses last. */
 static void fill_waits(dram_spec *s, ts_arena *arena, ts_dram_rules rules) {
     for (int before = 0; before < TS_DRAM_COMMANDS; before++) {
         int *const ends[3] = {&s->own_count[before], &s->bus_first[before], &s->wait_count[before]};

@@ -94,7 +94,7 @@ static hbm_cause column_cause(const ts_dram *d, int direction, int bank, int32_t
     return other_cause(TS_HBM_LIMITER_SCHEDULING);
 }
 
-/* What it has had nothing to do for, then what is left of a refresh. */
+/* Charges idle time first, then the rest of a refresh. */
 static void charge_refresh(hbm_channel *ch, int pc, int32_t t) {
     int32_t until = min32(ch->refresh_until[pc], t);
     if (until <= ch->bus_until[pc]) return;

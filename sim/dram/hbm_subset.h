@@ -4,7 +4,7 @@
 
 #include "hbm_channel.h"
 
-enum { HBM_PART_PAIRS = 64 }; /* of an access that is counted as one, at most */
+enum { HBM_PART_PAIRS = 64 }; /* largest access, in pairs, that counts as one */
 
 void hbm_subset_init(ts_hbm *hbm, ts_arena *arena);
 void hbm_subset_clear(ts_hbm *hbm);

@@ -81,7 +81,7 @@ static void add_operand(const ts_code *code, ts_register_use *use, const ts_oper
 
 void ts_instruction_registers(const ts_code *code, const ts_instruction *instruction, ts_register_use *use) {
     const ts_opcode_info *info = ts_opcode_get(instruction->opcode);
-    use->read_count = 0; /* what is behind it is long, and not looked at */
+    use->read_count = 0; /* only the first read_count entries are set */
     use->writes = use->merges = false;
     use->written = (ts_register){0};
     for (int i = 0; i < instruction->operand_count; i++)

@@ -52,7 +52,7 @@ static inline int64_t ts_shape_memory_bytes(const ts_shape *shape) {
  * f32[256,512] vpad<"32,{0,0},(8,128)">
  * memref<16x256xbf16, #tpu.tiled<(8,128)(2,1),[2,1]>, #tpu.memory_space<vmem>> */
 const ts_shape *ts_shape_parse(ts_error *err, ts_arena *arena, const ts_source *source);
-/* One at the cursor, which is left behind it. */
+/* Reads a shape at the cursor and moves the cursor past it. */
 const ts_shape *ts_shape_read(ts_error *err, ts_arena *arena, ts_cursor *cursor);
 /* The layout, or an error that says why there is none; `what` names the shape in it ("the source"). */
 const ts_layout *ts_shape_layout(ts_error *err, const ts_shape *shape, const char *what);

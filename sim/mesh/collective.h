@@ -42,7 +42,7 @@ typedef struct {
     const ts_mesh *mesh;
     ts_collective_kind kind;
     ts_algorithm algorithm;
-    ts_sharding before, after; /* with the same digits, but for what they select */
+    ts_sharding before, after; /* same digits, which may differ in what they select */
     int group_count;
     int group[TS_SHARDING_MAX_DIGITS]; /* digits whose devices talk to each other */
     int chunks;                        /* in which a share goes through the rings of a torus; 0: one */

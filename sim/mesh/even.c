@@ -9,7 +9,7 @@
 
 typedef struct {
     const ts_mesh *mesh;
-    ts_sharding before, after; /* with the same digits, and those of a dim with the same cuts */
+    ts_sharding before, after; /* same digits, and in each dim the same cuts */
     int digits;
     int from
         [TS_SHARDING_MAX_DIGITS]; /* of the destination: the digit that the source's must equal; -1: any */

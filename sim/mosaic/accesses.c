@@ -6,7 +6,7 @@
 enum { NONE = -1, PAGE_WORDS = 1 << 10, WIDE_PAGES = 64 };
 
 typedef struct {
-    int at, next; /* an earlier one of the same list, NONE: the last */
+    int at, next; /* next: an earlier entry of the list; NONE: no more */
 } entry;
 
 typedef struct {

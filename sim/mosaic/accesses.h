@@ -8,7 +8,7 @@
 typedef struct accesses accesses;
 
 accesses *accesses_new(ts_arena *arena, const graph_node *nodes);
-/* The access of the instruction `at`, which is behind those that were added. */
+/* Adds the access of instruction `at`; instructions are added in order. */
 void accesses_add(accesses *a, int at);
 /* Those from the instruction `since` on that may touch a word that `at` touches, each once; until the next
  * call. */

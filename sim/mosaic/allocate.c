@@ -47,7 +47,7 @@ typedef struct {
     LIST_OF(int) free_slots[2];
     LIST_OF(ts_instruction) out;
     int64_t clock;
-    const file *short_of; /* of it an instruction needs more than there are */
+    const file *short_of; /* a file with too few registers for one instruction */
 } allocator;
 
 static int file_of(int kind) {

@@ -19,7 +19,7 @@ typedef struct {
     int tile_rank;                     /* of the first tile; 0: none */
     int64_t tile[MLIR_RANK_MAX], strides[MLIR_RANK_MAX];
     ts_address address;              /* of its first element */
-    int term_dims[TS_ADDRESS_TERMS]; /* the dim that a term is of, -1: none any more */
+    int term_dims[TS_ADDRESS_TERMS]; /* the dim of each term; -1: of no single dim */
     bool boxed;
     int root_rank, root_dims[MLIR_RANK_MAX]; /* of the tensor, for each dim */
     ts_affine begin[MLIR_RANK_MAX + 1];

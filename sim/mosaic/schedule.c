@@ -14,7 +14,7 @@ typedef enum { LONGEST_FIRST, DEPTH_FIRST } block_order;
 typedef struct {
     graph *g;
     mosaic_code *code;
-    int *uses; /* of each virtual register, that are not issued; those that live on have one more */
+    int *uses;                      /* reads of each register not issued yet, plus 1 if it lives on */
     uint64_t *ready[TS_SLOT_COUNT]; /* bits of instructions that wait for none */
     int64_t *ready_cycle;
     bool *issued; /* by position in the depth-first order */

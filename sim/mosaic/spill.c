@@ -218,7 +218,7 @@ static void spill_block(spiller *s, int number, const ts_core_config *core, cons
         if (count > 0) memcpy(block->list.items, ordered, (size_t)count * sizeof ordered[0]);
         return;
     }
-    s->most = s->most * 3 / 10; /* the others are for what the scheduler does at the same time */
+    s->most = s->most * 3 / 10; /* leaves registers for what the scheduler overlaps */
     s->out.items = NULL;
     s->out.count = 0;
     for (int i = 0; i < count; i++) spill_instruction(s, i, &ordered[i], next + first[i]);

@@ -24,7 +24,7 @@ typedef enum {
 
 /* A message on its way out of its source. */
 typedef struct pod_flow {
-    struct pod_flow *next; /* of the free ones, or of those that wait to be read */
+    struct pod_flow *next; /* in the list of free flows, or of those to be read */
     ts_chip_message *message;
     int64_t sequence, left; /* bytes, of whole flits, that were not offered */
     int64_t from_ps;        /* of the chunk that waits */

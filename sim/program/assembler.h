@@ -45,7 +45,7 @@ typedef struct assembler {
     int work;               /* statements and macro tokens so far */
     bool packing;           /* .pack auto is on */
     bool pipelining;        /* .pack pipeline is: iterations of loops overlap */
-    int own_vregs;          /* the packer's, from this one on; 0: it has none */
+    int own_vregs;          /* vregs from this one on are the packer's; 0: none */
     bool packs_for_results; /* and what takes results of a matrix unit is not put before they come */
     int cores;              /* of .cores; 0: none was given */
     int region;             /* first item that may still be packed */

@@ -169,8 +169,8 @@ static int *find_pops(region *r, int **next) {
  * depend. */
 typedef struct {
     uint64_t reads, writes;
-    uint64_t tensors;         /* that it may access; all but of a load or store of one */
-    unsigned effect, ordered; /* its own; those that it may be ordered with */
+    uint64_t tensors;         /* that it may access: one for a load or store of a tensor, else all */
+    unsigned effect, ordered; /* its effect; the effects it is ordered with */
 } summary;
 
 static bool may_depend(const summary *a, const summary *b) {

@@ -29,7 +29,7 @@ typedef struct {
     ts_core_use unit;
     int64_t latency;
     int64_t height; /* cycles from its issue to the end of the region, at least */
-    int64_t ready;  /* the first cycle in which what it reads is there */
+    int64_t ready;  /* the first cycle in which its operands are there */
     int waits_for;  /* instructions before it that are not placed */
 } node;
 
@@ -52,7 +52,7 @@ typedef struct {
     node *nodes;
     LIST_OF(edge) edges; /* in the order of `from` */
     int *first_edge;     /* [count + 1] */
-    int *open;           /* those that wait for none, and are not placed */
+    int *open;           /* nodes that wait for no other and are not placed */
     int open_count;
     result_count *results; /* of the matrix units, in the regions before that it goes on from */
 } region;

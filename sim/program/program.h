@@ -111,7 +111,7 @@ typedef struct {
 
 struct ts_program {
     ts_code code;
-    const ts_mesh *mesh;     /* that its shardings are of; NULL: it is for one device, or for any */
+    const ts_mesh *mesh;     /* the mesh of its shardings; NULL: for one device, or for any */
     const ts_source *source; /* its own text; NULL: made in C */
     int frame_count;
     const ts_program_frame *frames;

@@ -48,7 +48,7 @@ void ts_report_point_json(const ts_layout *layout, const int64_t *index, ts_json
 void ts_report_shape_json(ts_arena *arena, const ts_shape *shape, ts_json *json);
 /* Of an array of any size, what a picture shows at once. */
 typedef struct {
-    int row_dim, column_dim;           /* of the grid; less than 0: the last but one, the last */
+    int row_dim, column_dim;           /* dims of the grid; below 0: the last two */
     int64_t rows, columns;             /* cells, fewer where the array with its padding ends */
     int64_t index[TS_LAYOUT_MAX_DIMS]; /* of the first cell */
     int line_axis, place_axis;         /* of memory; less than 0: the first, the last. The same: one line

@@ -10,7 +10,7 @@
 typedef struct {
     int dim;              /* -1: the array has too few dims */
     int64_t step;         /* elements a cell stands for: 1, or a tile */
-    int64_t total, drawn; /* cells; of fewer that are drawn the last is the last of all */
+    int64_t total, drawn; /* cells; where fewer are drawn, the last one is kept */
 } cell_side;
 
 /* How much may be drawn: rows and columns of an array whose cells are elements; of others, in tiles;

@@ -28,7 +28,7 @@ typedef struct {
     bus_bin *bins;      /* ring */
     int64_t first;      /* the oldest of them */
     int64_t held;       /* bytes in all of them */
-    int64_t since;      /* the first cycle of those that were not drawn; -1: there are none */
+    int64_t since;      /* the first cycle that is not drawn yet; -1: none */
     bus_bin rest;       /* what is in them */
     bool is_zero;       /* the counter shows 0 */
 } buses;

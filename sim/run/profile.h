@@ -36,7 +36,7 @@ typedef struct {
 typedef struct {
     const ts_source *source;
     int first_line, last_line;
-    int frame;             /* in which it is, of the first of them; a .loop: its own */
+    int frame;             /* of its first location; of a .loop its own frame */
     int locations;         /* in the code */
     ts_line_counts counts; /* with inner loops; times: iterations */
     int64_t own_cycles;    /* without them */

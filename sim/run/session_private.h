@@ -27,7 +27,7 @@ typedef struct {
 
 struct ts_session {
     const ts_run_request *request;
-    run_parts parts;                    /* its chip is that of the device that is looked at */
+    run_parts parts;                    /* chip: of the device that is shown */
     const ts_program_location *entries; /* of each frame of the program: its first instruction */
     ts_pod *pod;                        /* of a mesh; NULL: one device */
     session_device *devices;            /* of the mesh, or one */

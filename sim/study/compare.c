@@ -211,7 +211,7 @@ typedef struct {
     const cJSON *before, *after;
     const char *name; /* NULL: of a list, without a name */
     int at;           /* in its report */
-    int number;       /* of those of the name as a path has it, from 1 */
+    int number;       /* among items of this name, from 1, as in paths */
 } pair;
 
 static int compare_names(const void *a, const void *b) {

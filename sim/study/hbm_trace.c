@@ -16,7 +16,7 @@ typedef struct {
     const char *path;
     char *buffer;
     size_t at, length; /* of the buffer: the next byte, the end */
-    bool is_end;       /* of the file: the buffer has the last of it */
+    bool is_end;       /* the buffer holds the end of the file */
     int line;          /* number of the last one */
     int64_t earliest;  /* of the last request */
 } trace;

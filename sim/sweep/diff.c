@@ -12,7 +12,7 @@ typedef struct {
     const char *parameters, *question, *machine;
     char key[33];
     int version[3];
-    bool shared; /* the other database has it, too: of the same inputs, by the same version */
+    bool shared; /* the other database has the same key: same inputs, same version */
     ts_sweep_status status;
     double number; /* NAN: none */
 } point;

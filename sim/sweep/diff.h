@@ -15,7 +15,7 @@ typedef struct {
 typedef struct {
     const char *column;
     int64_t both, only_before, only_after; /* points */
-    int64_t measured;                      /* of both: those that have the column in both */
+    int64_t measured;                      /* points of `both` that have the column on both sides */
     int64_t older;                         /* rows left out */
     int64_t change_count;
     const ts_sweep_change *changes; /* that got worse first: no longer ok, then by their ratio */

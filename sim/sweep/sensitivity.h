@@ -6,7 +6,7 @@
 
 /* A figure that is moved: at half and at twice what it is, as far as a point's machine can be so. */
 typedef struct {
-    const char *field, *value; /* as the first machine has it that can be so */
+    const char *field, *value; /* value: of the first machine that can change it */
     int halved, doubled;       /* values of the axis "change"; 0: none */
 } ts_sweep_moved;
 

@@ -19,8 +19,8 @@ typedef struct {
     const ts_calibrate_request *request;
     ts_fitted_field *fields;
     int row_count;
-    int count;                             /* of fields in use */
-    double scale[TS_CALIBRATE_MAX_FIELDS]; /* of each the logarithm of what it is by what it was */
+    int count;                                         /* of fields in use */
+    double scale[TS_CALIBRATE_MAX_FIELDS];             /* log(new value / old value) of each */
     double *residual, *moved[TS_CALIBRATE_MAX_FIELDS]; /* by row; a column for each field */
     bool *used;
 } fit;

@@ -16,7 +16,7 @@ typedef struct {
     int64_t before, after; /* as stored */
     double elasticity;     /* per cent that the rows move, in the mean square, for a per cent of it */
     const char *left_out;  /* why it was not fitted; NULL: it was */
-    bool at_bound;         /* it is the least or the most that a fit gives */
+    bool at_bound;         /* it is at a limit of the fit */
 } ts_fitted_field;
 
 typedef struct {

@@ -8,7 +8,7 @@
 typedef struct {
     const ts_measured_row *row;
     ts_workload work;
-    bool is_left_out;   /* it is of another chip than the machine that was given */
+    bool is_left_out;   /* its chip is not the given machine's */
     const char *reason; /* why it is not modelled; NULL: it is */
     double simulated_us, roofline_us;
     bool estimated; /* simulated_us was sampled or extended */

@@ -60,7 +60,7 @@ typedef struct {
  *
  * In a tiler a tuple goes by mode, an INT n is n:1, and "[" "]" are "<" ">". A layout's size, and the sum of
  * (extent-1) * |stride|, fit in int64. ---- */
-/* Each at the cursor, which is left behind it. */
+/* Each reads at the cursor and moves the cursor past it. */
 bool ts_cute_read_map(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_cute_map *map);
 bool ts_cute_read_tiler(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_cute_tiler *tiler);
 bool ts_cute_read_tuple(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_cute *tuple);

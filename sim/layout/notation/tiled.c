@@ -47,7 +47,7 @@ static bool read_tile(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_xla_
     return tile->rank > 0;
 }
 
-/* One at the cursor, which is left behind it. */
+/* Reads a layout at the cursor and moves the cursor past it. */
 static bool read_tiled(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_tiled *out) {
     static const list_rule rule = {"a stride", "]", INT64_MIN};
     ts_xla_tile *tiles = TS_NEW_ARRAY(arena, ts_xla_tile, MOST_TILES);
