@@ -64,6 +64,12 @@ static const char fixed[] = "%r = \"arith.constant\"() <{value = 1 : i32}> : () 
 static const char first[] = "%r = \"arith.constant\"() <{value = 0 : i32}> : () -> i32\n";
 static const char back[] = "%r = \"arith.subi\"(%two, %g) : (i32, i32) -> i32\n";
 
+/* A kernel whose input and result have the block of the step. */
+#define ONE_STEP(body)                                                                                       \
+    { "1", same, same, body, 8, 8 }
+#define TWO_STEPS(body)                                                                                      \
+    { "2", same, same, body, 16, 16 }
+
 typedef struct {
     int in, out; /* transfers from the input, and to the result */
     const ts_program *program;
@@ -163,7 +169,7 @@ TEST(the_last_block_is_cut) {
 }
 
 TEST(inputs_may_be_zeros) {
-    const char *text = text_of((sketch){"1", same, same, COPY, 8, 8}), *at = strstr(text, "iota");
+    const char *text = text_of((sketch)ONE_STEP(COPY)), *at = strstr(text, "iota");
     ts_text t = ts_text_begin(arena);
     outcome o;
     ts_text_add(&t, "%.*szeros%s", (int)(at - text), text, at + strlen("iota"));
@@ -238,7 +244,7 @@ TEST(windows_may_have_one_buffer) {
 }
 
 TEST(one_step_has_no_loop) {
-    outcome o = run((sketch){"1", same, same, COPY, 8, 8});
+    outcome o = run((sketch)ONE_STEP(COPY));
     assert_int_equal(o.in, 1);
     assert_int_equal(o.out, 1);
     for (int i = 0; i < o.program->code.bundle_count; i++)
@@ -491,7 +497,7 @@ TEST(ways_are_taken_and_loops_end) {
          {6, 5}},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        outcome o = run((sketch){"2", same, same, rows[i].body, 16, 16});
+        outcome o = run((sketch)TWO_STEPS(rows[i].body));
         for (int k = 0; k < 2; k++)
             if (o.values[k * 1024] != rows[i].of[k] || o.values[k * 1024 + 1023] != rows[i].of[k])
                 fail_msg("row %zu: %g of %d", i, (double)o.values[k * 1024], k);
@@ -616,7 +622,7 @@ TEST(memrefs_begin_where_indices_say) {
         {THREE_IN_LINE GET("%m", LINE, "%i128", "index"), {128, 1024 + 128}},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        outcome o = run((sketch){"2", same, same, rows[i].body, 16, 16});
+        outcome o = run((sketch)TWO_STEPS(rows[i].body));
         for (int k = 0; k < 2 * 1024; k++)
             if (o.values[k] != (float)(rows[i].begins[k / 1024] + k % 1024))
                 fail_msg("row %zu: %g at %d", i, (double)o.values[k], k);
@@ -628,7 +634,7 @@ TEST(rows_behind_a_register_stay_in_their_tile) {
     static const char body[] = FOUR CUT("%p", "%m", ROWS("32"), ROWS("24"), "%g, %z", "i32, i32")
         GET("%p", ROWS("24"), "%i3, %c", "index, index");
     outcome o;
-    assert_false(try_run((sketch){"2", same, same, body, 16, 16}, &o));
+    assert_false(try_run((sketch)TWO_STEPS(body), &o));
     assert_non_null(strstr(err.message, "index 1 (s"));
     assert_non_null(strstr(err.message, "is not on a tile boundary, expected a multiple of 8"));
 }
@@ -641,7 +647,7 @@ TEST(a_region_gives_its_result) {
                         "(vector<8x128xf32>, vector<8x128xf32>)\n"
                         "%w = \"arith.subf\"(%v#1, %v#0) : (vector<8x128xf32>, vector<8x128xf32>) -> "
                         "vector<8x128xf32>\n" STORE("%w");
-    outcome o = run((sketch){"2", same, same, body, 16, 16});
+    outcome o = run((sketch)TWO_STEPS(body));
     for (int i = 0; i < 16 * 128; i++) assert_true(o.values[i] == 1000);
 }
 
@@ -729,7 +735,7 @@ TEST(transfers_begin_where_registers_say) {
                                                          ") -> ()\n\"tpu.wait_dma2\"(%s, %u, %o) : (" DONE
                                                          ", " ROWS("8") ", " ROWS("8") ") -> ()\n" GET(
                                                              "%o", ROWS("8"), "%c, %c", "index, index");
-    outcome o = run((sketch){"2", same, same, body, 16, 16});
+    outcome o = run((sketch)TWO_STEPS(body));
     for (int i = 0; i < 16 * 128; i++)
         assert_true(o.values[i] == (float)(i / 1024 * (1024 + 5 * 128) + i % 1024));
 }
@@ -765,21 +771,20 @@ TEST(transfers_begin_where_registers_say) {
 
 /* Its rows have to be known, to be rows, and as many bits. */
 TEST(parts_are_copied_as_another_type) {
-    outcome o =
-        run((sketch){"1", same, same, COPY_AS_HALVES("%n8", "%n128", ROWS_OF_HALVES("16", "2")), 8, 8});
+    outcome o = run((sketch)ONE_STEP(COPY_AS_HALVES("%n8", "%n128", ROWS_OF_HALVES("16", "2"))));
     for (int i = 0; i < 8 * 128; i++) assert_true(o.values[i] == (float)(3 * 1024 + i));
-    o = run((sketch){"2", same, same, COPY_AS_HALVES("%n8", "%g128", ROWS_OF_HALVES("16", "2")), 16, 16});
+    o = run((sketch)TWO_STEPS(COPY_AS_HALVES("%n8", "%g128", ROWS_OF_HALVES("16", "2"))));
     for (int i = 0; i < 16 * 128; i++)
         assert_true(o.values[i] == (float)(2 * 1024 + i / 1024 * 2048 + i % 1024));
     static const char *const refused[] = {COPY_AS_HALVES("%g8", "%n128", ROWS_OF_HALVES("16", "2")),
                                           COPY_AS_HALVES("%n8", "%n128", ROWS_OF_HALVES("8", "2")),
                                           COPY_AS_HALVES("%n8", "%n128", ROWS_OF_HALVES("32", "2"))};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-        assert_false(try_run((sketch){"2", same, same, refused[i], 16, 16}, &o));
+        assert_false(try_run((sketch)TWO_STEPS(refused[i]), &o));
         assert_string_equal(err.message,
                             "'tpu.enqueue_dma' is not modelled: through a view with another layout");
     }
-    assert_false(try_run((sketch){"1", same, same, COPY_LINE, 8, 8}, &o));
+    assert_false(try_run((sketch)ONE_STEP(COPY_LINE), &o));
     assert_string_equal(err.message, "'tpu.enqueue_dma' is not modelled: through a view with another layout");
 }
 
@@ -818,7 +823,7 @@ TEST(parts_are_copied_through_several_views) {
                                                                                "vector<8x128xf32>) -> "
                                                                                "vector<8x128xf32>\n" STORE(
                                                                                    "%v");
-    outcome o = run((sketch){"1", same, same, body, 8, 8});
+    outcome o = run((sketch)ONE_STEP(body));
     for (int i = 0; i < 8 * 128; i++) assert_true(o.values[i] == (float)(2048 + i + 3072 + i));
 }
 
@@ -842,9 +847,9 @@ TEST(parts_are_copied_in_parts) {
                       other[] = COPY_OF_HALF(QUARTERS("2"),
                                              AT_BLOCK("%q", "%p", QUARTERS("2"), QUARTERS("1"), "%n1")
                                                  SQUEEZED("%r", "%q", QUARTERS("1"), ROWS("8")));
-    outcome o = run((sketch){"1", same, same, parted, 8, 8});
+    outcome o = run((sketch)ONE_STEP(parted));
     for (int i = 0; i < 8 * 128; i++) assert_true(o.values[i] == (float)(3072 + i));
-    assert_false(try_run((sketch){"1", same, same, other, 8, 8}, &o));
+    assert_false(try_run((sketch)ONE_STEP(other), &o));
     assert_string_equal(err.message, "'tpu.enqueue_dma' is not modelled: through a view with another layout");
 }
 
@@ -855,7 +860,7 @@ TEST(some_sublanes_are_stored) {
                     "1, 1, 2, 0>, sublane_mask = array<i1: false, true, false, true, false, true, false, "
                     "true>, sublane_stride = "
                     "1 : i32}> : (vector<8x128xf32>, " WINDOW ", index, index) -> ()\n";
-    outcome o = run((sketch){"1", same, same, body, 8, 8});
+    outcome o = run((sketch)ONE_STEP(body));
     for (int i = 0; i < 8 * 128; i++) assert_true(o.values[i] == (float)(i + i / 128 % 2 * 100000));
 }
 
@@ -864,7 +869,7 @@ TEST(elements_are_read_as_vregs) {
         "%p = \"arith.constant\"() <{value = 0.0 : f32}> : () -> f32\n"
         "%a = \"vector.transfer_read\"(%x, %c, %c, %p) <{in_bounds = [true, true]}> : (" WINDOW
         ", index, index, f32) -> vector<8x128xf32>\n" STORE("%a");
-    outcome o = run((sketch){"1", same, same, body, 8, 8});
+    outcome o = run((sketch)ONE_STEP(body));
     for (int i = 0; i < 8 * 128; i++) assert_true(o.values[i] == (float)i);
 }
 
@@ -941,7 +946,7 @@ TEST(products_wait_for_what_they_need) {
                     "\"tpu.store\"(%s, %%y, %%c, %%c) <{operandSegmentSizes = array<i32: 1, 1, 2, 0>, " ALL
                     "}> : (" VREG ", " WINDOW ", index, index) -> ()\n",
                     rows[i].stored);
-        outcome o = run((sketch){"1", same, same, t.bytes, 8, 8});
+        outcome o = run((sketch)ONE_STEP(t.bytes));
         for (int k = 0; k < 8 * 128; k++)
             if (o.values[k] != rows[i].value) fail_msg("row %zu: %g at %d", i, (double)o.values[k], k);
     }
@@ -962,7 +967,7 @@ TEST(registers_lead_to_tiles) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         outcome o;
-        assert_false(try_run((sketch){"2", same, same, rows[i].body, 16, 16}, &o));
+        assert_false(try_run((sketch)TWO_STEPS(rows[i].body), &o));
         if (!strstr(err.message, rows[i].message)) fail_msg("row %zu: %s", i, err.message);
         assert_int_equal(err.kind, TS_ERROR_FAULT);
     }
@@ -980,307 +985,215 @@ static const struct {
     ts_error_kind kind;
     const char *message;
 } refused[] = {
-    {{"2", same, same, "%s = \"tpu.sem_alloc\"() : () -> " SEMAPHORES("4097") "\n", 16, 16},
-     TS_ERROR_UNMODELLED,
+    {TWO_STEPS("%s = \"tpu.sem_alloc\"() : () -> " SEMAPHORES("4097") "\n"), TS_ERROR_UNMODELLED,
      "'tpu.sem_alloc' is not modelled: of this type"},
-    {{"2", same, same, "%s = \"tpu.sem_alloc\"() : () -> " SEMAPHORES("64x65") "\n", 16, 16},
-     TS_ERROR_UNMODELLED,
+    {TWO_STEPS("%s = \"tpu.sem_alloc\"() : () -> " SEMAPHORES("64x65") "\n"), TS_ERROR_UNMODELLED,
      "'tpu.sem_alloc' is not modelled: of this type"},
-    {{"2", same, same, BITS("%p"), 16, 16},
-     TS_ERROR_UNMODELLED,
+    {TWO_STEPS(BITS("%p")), TS_ERROR_UNMODELLED,
      "'tpu.prng_random_bits' is not modelled: before a seed is set"},
-    {{"2", same, same, "\"tpu.sort\"() : () -> () loc(\"k.py\":9:1)\n", 16, 16},
-     TS_ERROR_UNMODELLED,
+    {TWO_STEPS("\"tpu.sort\"() : () -> () loc(\"k.py\":9:1)\n"), TS_ERROR_UNMODELLED,
      "'tpu.sort' is not modelled: only SparseCores have it (k.py:9)"},
-    {{"2", same, same,
-      "%c = \"arith.constant\"() <{value = 1 : i1}> : () -> i1\n\"cf.assert\"(%c) <{msg = \"\"}> : (i1) -> "
-      "()\n",
-      16, 16},
+    {TWO_STEPS("%c = \"arith.constant\"() <{value = 1 : i1}> : () -> i1\n\"cf.assert\"(%c) <{msg = \"\"}> : "
+               "(i1) -> "
+               "()\n"),
      TS_ERROR_UNMODELLED,
      "'cf.assert' is not modelled: a debug check, which kernels lowered without pl.enable_debug_checks do "
      "not have"},
-    {{"2", same, same,
-      "%k = \"arith.constant\"() <{value = dense<[1, 2]> : vector<8x128xf32>}> : () -> vector<8x128xf32>\n",
-      16, 16},
-     TS_ERROR_UNMODELLED,
-     "'arith.constant' is not modelled: of different values"},
+    {TWO_STEPS("%k = \"arith.constant\"() <{value = dense<[1, 2]> : vector<8x128xf32>}> : () -> "
+               "vector<8x128xf32>\n"),
+     TS_ERROR_UNMODELLED, "'arith.constant' is not modelled: of different values"},
     {{"-9223372036854775808", same, same, COPY, 16, 16},
      TS_ERROR_UNMODELLED,
      "'func.func' is not modelled: with a dynamic grid"},
-    {{"2", same, same,
-      SCRATCH_OF(ROWS("16")) NUMBER("%z", "0") NUMBER("%n9", "9")
-          CUT("%p", "%m", ROWS("16"), ROWS("8"), "%n9, %z",
-              "i32, i32") "%s = \"tpu.sem_alloc\"() : () -> " DONE
-                          "\n\"tpu.enqueue_dma\"(%x, %p, %s) <{operandSegmentSizes = "
-                          "array<i32: 1, 0, 1, 1, 0, 0>}> : (" WINDOW
-                          ", " ROWS("8") ", " DONE ") -> () loc(\"k.py\":9:1)\n",
-      16, 16},
-     TS_ERROR_INPUT,
-     "a slice of 8 from 9 on is outside of dim 0, which has 16 (k.py:9)"},
-    {{"2", same, same,
-      SCRATCH_OF(ROWS("16")) NUMBER("%z", "0") NUMBER("%n9", "-1")
-          CUT("%p", "%m", ROWS("16"), ROWS("8"), "%n9, %z",
-              "i32, i32") "%s = \"tpu.sem_alloc\"() : () -> " DONE
-                          "\n\"tpu.enqueue_dma\"(%x, %p, %s) <{operandSegmentSizes = "
-                          "array<i32: 1, 0, 1, 1, 0, 0>}> : (" WINDOW
-                          ", " ROWS("8") ", " DONE ") -> () loc(\"k.py\":9:1)\n",
-      16, 16},
-     TS_ERROR_INPUT,
-     "a slice of 8 from -1 on is outside of dim 0, which has 16 (k.py:9)"},
+    {TWO_STEPS(SCRATCH_OF(ROWS("16")) NUMBER("%z", "0") NUMBER("%n9", "9")
+                   CUT("%p", "%m", ROWS("16"), ROWS("8"), "%n9, %z",
+                       "i32, i32") "%s = \"tpu.sem_alloc\"() : () -> " DONE
+                                   "\n\"tpu.enqueue_dma\"(%x, %p, %s) <{operandSegmentSizes = "
+                                   "array<i32: 1, 0, 1, 1, 0, 0>}> : (" WINDOW
+                                   ", " ROWS("8") ", " DONE ") -> () loc(\"k.py\":9:1)\n"),
+     TS_ERROR_INPUT, "a slice of 8 from 9 on is outside of dim 0, which has 16 (k.py:9)"},
+    {TWO_STEPS(SCRATCH_OF(ROWS("16")) NUMBER("%z", "0") NUMBER("%n9", "-1")
+                   CUT("%p", "%m", ROWS("16"), ROWS("8"), "%n9, %z",
+                       "i32, i32") "%s = \"tpu.sem_alloc\"() : () -> " DONE
+                                   "\n\"tpu.enqueue_dma\"(%x, %p, %s) <{operandSegmentSizes = "
+                                   "array<i32: 1, 0, 1, 1, 0, 0>}> : (" WINDOW
+                                   ", " ROWS("8") ", " DONE ") -> () loc(\"k.py\":9:1)\n"),
+     TS_ERROR_INPUT, "a slice of 8 from -1 on is outside of dim 0, which has 16 (k.py:9)"},
     {{"2, 2", same, same, COPY, 16, 16},
      TS_ERROR_INPUT,
      "'func.func': expected as many arguments as grid dims, operands and scratch"},
-    {{"2", same, same, "%k = \"tpu.load\"(%x, %c) : (" WINDOW ", index) -> vector<8x128xf32>\n", 16, 16},
-     TS_ERROR_INPUT,
+    {TWO_STEPS("%k = \"tpu.load\"(%x, %c) : (" WINDOW ", index) -> vector<8x128xf32>\n"), TS_ERROR_INPUT,
      "'tpu.load': expected an index for each dim"},
-    {{"2", same, same,
-      "%k = \"arith.constant\"() <{value = 3 : index}> : () -> index\n%l = \"tpu.load\"(%x, %c, %k) <{" ALL
-      "}> : (" WINDOW ", index, index) -> vector<8x128xf32>\n",
-      16, 16},
-     TS_ERROR_UNMODELLED,
-     "'tpu.load' is not modelled: at an index inside a word or a row of lanes"},
-    {{"2", same, same,
-      SPLAT "%r = \"arith.cmpi\"(%v, %v) <{predicate = 10 : i64}> : (vector<8x128xi32>, vector<8x128xi32>) "
-            "-> vector<8x128xi1>\n",
-      16, 16},
-     TS_ERROR_INPUT,
-     "'arith.cmpi': expected a predicate"},
-    {{"2", same, same,
-      SPLAT "%r = \"arith.cmpi\"(%v, %v) <{predicate = -1 : i64}> : (vector<8x128xi32>, vector<8x128xi32>) "
-            "-> vector<8x128xi1>\n",
-      16, 16},
-     TS_ERROR_INPUT,
-     "'arith.cmpi': expected a predicate"},
-    {{"2", same, same,
-      SPLAT
-      "%r = \"tpu.matmul\"(%v, %v, %v) <{dimension_numbers = #tpu.dot_dimension_numbers<[1], [1], [0], [0], "
-      "[0, 0, 1, 0], [], []>}> : (vector<8x128xi32>, vector<8x128xi32>, vector<8x128xi32>) -> "
-      "vector<8x128xi32>\n",
-      16, 16},
+    {TWO_STEPS(
+         "%k = \"arith.constant\"() <{value = 3 : index}> : () -> index\n%l = \"tpu.load\"(%x, %c, %k) <{" ALL
+         "}> : (" WINDOW ", index, index) -> vector<8x128xf32>\n"),
+     TS_ERROR_UNMODELLED, "'tpu.load' is not modelled: at an index inside a word or a row of lanes"},
+    {TWO_STEPS(
+         SPLAT
+         "%r = \"arith.cmpi\"(%v, %v) <{predicate = 10 : i64}> : (vector<8x128xi32>, vector<8x128xi32>) "
+         "-> vector<8x128xi1>\n"),
+     TS_ERROR_INPUT, "'arith.cmpi': expected a predicate"},
+    {TWO_STEPS(
+         SPLAT
+         "%r = \"arith.cmpi\"(%v, %v) <{predicate = -1 : i64}> : (vector<8x128xi32>, vector<8x128xi32>) "
+         "-> vector<8x128xi1>\n"),
+     TS_ERROR_INPUT, "'arith.cmpi': expected a predicate"},
+    {TWO_STEPS(SPLAT "%r = \"tpu.matmul\"(%v, %v, %v) <{dimension_numbers = #tpu.dot_dimension_numbers<[1], "
+                     "[1], [0], [0], "
+                     "[0, 0, 1, 0], [], []>}> : (vector<8x128xi32>, vector<8x128xi32>, vector<8x128xi32>) -> "
+                     "vector<8x128xi32>\n"),
      TS_ERROR_UNMODELLED,
      "'tpu.matmul' is not modelled: of such types, expected bf16, f32, f8e5m2, f8e4m3fn, f8e4m3b11fnuz, s8 "
      "or s4"},
-    {{"2", same, same,
-      SPLAT "%r = \"tpu.unpack_subelements\"(%h) <{index = 2 : i32, pack_format = "
-            "#tpu.pack_format<compressed>}> : (vector<8x128x2xi16>) -> vector<8x128xi32>\n",
-      16, 16},
-     TS_ERROR_UNMODELLED,
-     "'tpu.unpack_subelements' is not modelled: of such types"},
-    {{"2", same, same,
-      SPLAT "%r = \"tpu.unpack_subelements\"(%h) <{index = -1 : i32, pack_format = "
-            "#tpu.pack_format<compressed>}> : (vector<8x128x2xi16>) -> vector<8x128xi32>\n",
-      16, 16},
-     TS_ERROR_UNMODELLED,
-     "'tpu.unpack_subelements' is not modelled: of such types"},
-    {{"2", same, same,
-      SPLAT "%r = \"tpu.unpack_subelements\"(%h) <{index = 0 : i32, pack_format = #tpu.pack_format<mixed>}> "
-            ": (vector<8x128x2xi16>) -> vector<8x128xi32>\n",
-      16, 16},
-     TS_ERROR_INPUT,
-     "'tpu.unpack_subelements': expected a pack_format"},
-    {{"2", same, same,
-      SPLAT "%r = \"tpu.unpack_subelements\"(%h) <{pack_format = #tpu.pack_format<compressed>}> : "
-            "(vector<8x128x2xi16>) -> vector<8x128xi32>\n",
-      16, 16},
-     TS_ERROR_INPUT,
-     "'tpu.unpack_subelements': expected a vreg and an index"},
-    {{"2", same, same,
-      SPLAT "%r = \"tpu.pack_subelements\"(%v, %v) <{pack_format = #tpu.pack_format<compressed>, positions = "
-            "array<i32: 0>}> : (vector<8x128xi32>, vector<8x128xi32>) -> vector<8x128x2xi16>\n",
-      16, 16},
-     TS_ERROR_INPUT,
-     "'tpu.pack_subelements': expected a position of each operand"},
-    {{"2", same, same,
-      SPLAT "%r = \"tpu.pack_subelements\"(%v, %v) <{pack_format = #tpu.pack_format<compressed>, positions = "
-            "array<i32: 0, 2>}> : (vector<8x128xi32>, vector<8x128xi32>) -> vector<8x128x2xi16>\n",
-      16, 16},
-     TS_ERROR_INPUT,
-     "'tpu.pack_subelements': expected vregs and their positions"},
-    {{"2", same, same,
-      SPLAT
-      "%k = \"arith.cmpi\"(%v, %v) <{predicate = 0 : i64}> : (vector<8x128xi32>, vector<8x128xi32>) -> "
-      "vector<8x128xi1>\n%r = \"tpu.pack_vmsk\"(%k, %k) {positions = array<i32: 1, 0>} : (vector<8x128xi1>, "
-      "vector<8x128xi1>) -> vector<8x128x2xi1>\n",
-      16, 16},
-     TS_ERROR_UNMODELLED,
-     "'tpu.pack_vmsk' is not modelled: of these shapes"},
-    {{"2", same, same,
-      SPLAT "%r = \"tpu.broadcast_in_sublanes\"(%h) <{lane = 0 : i32}> : (vector<8x128x2xi16>) -> "
-            "vector<8x128x2xi16>\n",
-      16, 16},
-     TS_ERROR_UNMODELLED,
-     "'tpu.broadcast_in_sublanes' is not modelled: of packed values"},
-    {{"2", same, same,
-      SPLAT "%r = \"tpu.broadcast_in_sublanes\"(%v) <{lane = 128 : i32}> : (vector<8x128xi32>) -> "
-            "vector<8x128xi32>\n",
-      16, 16},
-     TS_ERROR_UNMODELLED,
-     "'tpu.broadcast_in_sublanes' is not modelled: of packed values"},
-    {{"2", same, same,
-      SPLAT "%r = \"vector.extract\"(%h) <{static_position = array<i64: 0, 0, 0>}> : (vector<8x128x2xi16>) "
-            "-> i16\n",
-      16, 16},
-     TS_ERROR_UNMODELLED,
-     "'vector.extract' is not modelled: of these operands"},
-    {{"2", same, same,
-      SPLAT
-      "%r = \"tpu.pack_elementwise\"(%v, %v) : (vector<8x128xi32>, vector<8x128xi32>) -> vector<8x128xi32>\n",
-      16, 16},
-     TS_ERROR_INPUT,
-     "'tpu.pack_elementwise': expected target_type"},
-    {{"2", same, same,
-      SPLAT "%s = \"arith.constant\"() <{value = 5 : i32}> : () -> i32\n"
-            "%z = \"arith.constant\"() <{value = 0 : i32}> : () -> i32\n"
-            "%r = \"arith.divui\"(%s, %z) : (i32, i32) -> i32\n",
-      16, 16},
-     TS_ERROR_UNMODELLED,
-     "'arith.divui' is not modelled: by 0"},
-    {{"2", same, same,
-      "%z = \"arith.constant\"() <{value = 0 : i32}> : () -> i32\n"
-      "%r = \"tpu.memref_slice\"(%x, %z, %z) : (memref<16x128xf32, #tpu.memory_space<vmem>>, i32, i32) -> "
-      "memref<?x128xf32, #tpu.memory_space<vmem>>\n",
-      16, 16},
-     TS_ERROR_INPUT,
-     "'tpu.memref_slice': expected sizes that are scalars"},
-    {{"2", same, same,
-      "%z = \"arith.constant\"() <{value = 0 : i32}> : () -> i32\n"
-      "%n = \"arith.constant\"() <{value = -1 : i32}> : () -> i32\n"
-      "%r = \"tpu.memref_slice\"(%x, %z, %z, %n) : (memref<16x128xf32, #tpu.memory_space<vmem>>, i32, i32, "
-      "i32) -> "
-      "memref<?x128xf32, #tpu.memory_space<vmem>>\n",
-      16, 16},
-     TS_ERROR_INPUT,
-     "'tpu.memref_slice': expected sizes that are not negative"},
-    {{"2", same, same,
-      SPLAT "%r = \"tpu.sublane_shuffle\"(%v, %v) <{pattern = array<i32: 0, 1, 2, 3, 4, 5, 6, 16>}> : "
-            "(vector<8x128xi32>, vector<8x128xi32>) -> vector<8x128xi32>\n",
-      16, 16},
-     TS_ERROR_INPUT,
-     "'tpu.sublane_shuffle': expected sublanes from 0 to 15"},
-    {{"2", same, same,
-      SPLAT "%r = \"tpu.broadcast_in_sublanes\"(%v) <{lane = 128 : i32}> : (vector<8x128xi32>) -> "
-            "vector<8x128xi32>\n",
-      16, 16},
-     TS_ERROR_UNMODELLED,
-     "'tpu.broadcast_in_sublanes' is not modelled: of packed values"},
-    {{"2", same, same,
-      SPLAT "%r = \"tpu.dynamic_rotate\"(%v, %c) <{dimension = 1 : si32, stride = 1 : si32, stride_dimension "
-            "= 1 : si32}> : (vector<8x128xi32>, i32) -> vector<8x128xi32>\n",
-      16, 16},
-     TS_ERROR_UNMODELLED,
-     "'tpu.dynamic_rotate' is not modelled: with a stride along the same dim"},
-    {{"2", same, same, SPLAT "%r = \"tpu.iteration_bound\"() <{dim = 1 : i32}> : () -> i32\n", 16, 16},
-     TS_ERROR_INPUT,
+    {TWO_STEPS(SPLAT "%r = \"tpu.unpack_subelements\"(%h) <{index = 2 : i32, pack_format = "
+                     "#tpu.pack_format<compressed>}> : (vector<8x128x2xi16>) -> vector<8x128xi32>\n"),
+     TS_ERROR_UNMODELLED, "'tpu.unpack_subelements' is not modelled: of such types"},
+    {TWO_STEPS(SPLAT "%r = \"tpu.unpack_subelements\"(%h) <{index = -1 : i32, pack_format = "
+                     "#tpu.pack_format<compressed>}> : (vector<8x128x2xi16>) -> vector<8x128xi32>\n"),
+     TS_ERROR_UNMODELLED, "'tpu.unpack_subelements' is not modelled: of such types"},
+    {TWO_STEPS(
+         SPLAT
+         "%r = \"tpu.unpack_subelements\"(%h) <{index = 0 : i32, pack_format = #tpu.pack_format<mixed>}> "
+         ": (vector<8x128x2xi16>) -> vector<8x128xi32>\n"),
+     TS_ERROR_INPUT, "'tpu.unpack_subelements': expected a pack_format"},
+    {TWO_STEPS(SPLAT "%r = \"tpu.unpack_subelements\"(%h) <{pack_format = #tpu.pack_format<compressed>}> : "
+                     "(vector<8x128x2xi16>) -> vector<8x128xi32>\n"),
+     TS_ERROR_INPUT, "'tpu.unpack_subelements': expected a vreg and an index"},
+    {TWO_STEPS(
+         SPLAT
+         "%r = \"tpu.pack_subelements\"(%v, %v) <{pack_format = #tpu.pack_format<compressed>, positions = "
+         "array<i32: 0>}> : (vector<8x128xi32>, vector<8x128xi32>) -> vector<8x128x2xi16>\n"),
+     TS_ERROR_INPUT, "'tpu.pack_subelements': expected a position of each operand"},
+    {TWO_STEPS(
+         SPLAT
+         "%r = \"tpu.pack_subelements\"(%v, %v) <{pack_format = #tpu.pack_format<compressed>, positions = "
+         "array<i32: 0, 2>}> : (vector<8x128xi32>, vector<8x128xi32>) -> vector<8x128x2xi16>\n"),
+     TS_ERROR_INPUT, "'tpu.pack_subelements': expected vregs and their positions"},
+    {TWO_STEPS(
+         SPLAT
+         "%k = \"arith.cmpi\"(%v, %v) <{predicate = 0 : i64}> : (vector<8x128xi32>, vector<8x128xi32>) -> "
+         "vector<8x128xi1>\n%r = \"tpu.pack_vmsk\"(%k, %k) {positions = array<i32: 1, 0>} : "
+         "(vector<8x128xi1>, "
+         "vector<8x128xi1>) -> vector<8x128x2xi1>\n"),
+     TS_ERROR_UNMODELLED, "'tpu.pack_vmsk' is not modelled: of these shapes"},
+    {TWO_STEPS(SPLAT "%r = \"tpu.broadcast_in_sublanes\"(%h) <{lane = 0 : i32}> : (vector<8x128x2xi16>) -> "
+                     "vector<8x128x2xi16>\n"),
+     TS_ERROR_UNMODELLED, "'tpu.broadcast_in_sublanes' is not modelled: of packed values"},
+    {TWO_STEPS(SPLAT "%r = \"tpu.broadcast_in_sublanes\"(%v) <{lane = 128 : i32}> : (vector<8x128xi32>) -> "
+                     "vector<8x128xi32>\n"),
+     TS_ERROR_UNMODELLED, "'tpu.broadcast_in_sublanes' is not modelled: of packed values"},
+    {TWO_STEPS(
+         SPLAT
+         "%r = \"vector.extract\"(%h) <{static_position = array<i64: 0, 0, 0>}> : (vector<8x128x2xi16>) "
+         "-> i16\n"),
+     TS_ERROR_UNMODELLED, "'vector.extract' is not modelled: of these operands"},
+    {TWO_STEPS(SPLAT "%r = \"tpu.pack_elementwise\"(%v, %v) : (vector<8x128xi32>, vector<8x128xi32>) -> "
+                     "vector<8x128xi32>\n"),
+     TS_ERROR_INPUT, "'tpu.pack_elementwise': expected target_type"},
+    {TWO_STEPS(SPLAT "%s = \"arith.constant\"() <{value = 5 : i32}> : () -> i32\n"
+                     "%z = \"arith.constant\"() <{value = 0 : i32}> : () -> i32\n"
+                     "%r = \"arith.divui\"(%s, %z) : (i32, i32) -> i32\n"),
+     TS_ERROR_UNMODELLED, "'arith.divui' is not modelled: by 0"},
+    {TWO_STEPS(
+         "%z = \"arith.constant\"() <{value = 0 : i32}> : () -> i32\n"
+         "%r = \"tpu.memref_slice\"(%x, %z, %z) : (memref<16x128xf32, #tpu.memory_space<vmem>>, i32, i32) -> "
+         "memref<?x128xf32, #tpu.memory_space<vmem>>\n"),
+     TS_ERROR_INPUT, "'tpu.memref_slice': expected sizes that are scalars"},
+    {TWO_STEPS("%z = \"arith.constant\"() <{value = 0 : i32}> : () -> i32\n"
+               "%n = \"arith.constant\"() <{value = -1 : i32}> : () -> i32\n"
+               "%r = \"tpu.memref_slice\"(%x, %z, %z, %n) : (memref<16x128xf32, #tpu.memory_space<vmem>>, "
+               "i32, i32, "
+               "i32) -> "
+               "memref<?x128xf32, #tpu.memory_space<vmem>>\n"),
+     TS_ERROR_INPUT, "'tpu.memref_slice': expected sizes that are not negative"},
+    {TWO_STEPS(SPLAT
+               "%r = \"tpu.sublane_shuffle\"(%v, %v) <{pattern = array<i32: 0, 1, 2, 3, 4, 5, 6, 16>}> : "
+               "(vector<8x128xi32>, vector<8x128xi32>) -> vector<8x128xi32>\n"),
+     TS_ERROR_INPUT, "'tpu.sublane_shuffle': expected sublanes from 0 to 15"},
+    {TWO_STEPS(SPLAT "%r = \"tpu.broadcast_in_sublanes\"(%v) <{lane = 128 : i32}> : (vector<8x128xi32>) -> "
+                     "vector<8x128xi32>\n"),
+     TS_ERROR_UNMODELLED, "'tpu.broadcast_in_sublanes' is not modelled: of packed values"},
+    {TWO_STEPS(
+         SPLAT
+         "%r = \"tpu.dynamic_rotate\"(%v, %c) <{dimension = 1 : si32, stride = 1 : si32, stride_dimension "
+         "= 1 : si32}> : (vector<8x128xi32>, i32) -> vector<8x128xi32>\n"),
+     TS_ERROR_UNMODELLED, "'tpu.dynamic_rotate' is not modelled: with a stride along the same dim"},
+    {TWO_STEPS(SPLAT "%r = \"tpu.iteration_bound\"() <{dim = 1 : i32}> : () -> i32\n"), TS_ERROR_INPUT,
      "'tpu.iteration_bound': expected a dim of the grid"},
-    {{"2", same, same, "\"scf.for\"(%c, %c) ({}) : (index, index) -> ()\n", 16, 16},
-     TS_ERROR_INPUT,
+    {TWO_STEPS("\"scf.for\"(%c, %c) ({}) : (index, index) -> ()\n"), TS_ERROR_INPUT,
      "'scf.for': expected bounds, a step and a region of one block"},
-    {{"2", same, same,
-      "%k = \"tpu.load\"(%x, %c, %c) <{" ALL "}> : (" WINDOW ", index, index) -> vector<0x128xf32>\n", 16,
-      16},
+    {TWO_STEPS("%k = \"tpu.load\"(%x, %c, %c) <{" ALL "}> : (" WINDOW
+               ", index, index) -> vector<0x128xf32>\n"),
      TS_ERROR_INPUT,
      "'tpu.load': found vector<0x128xf32>, expected a vreg, as vector<8x128xf32> or vector<8x128x2xbf16>"},
-    {{"2", same, same,
-      "%k = \"tpu.load\"(%x, %c, %c) <{" ALL "}> : (" WINDOW ", index, index) -> vector<1000000x128xf32>\n",
-      16, 16},
+    {TWO_STEPS("%k = \"tpu.load\"(%x, %c, %c) <{" ALL "}> : (" WINDOW
+               ", index, index) -> vector<1000000x128xf32>\n"),
      TS_ERROR_INPUT,
      "'tpu.load': found vector<1000000x128xf32>, expected a vreg, as vector<8x128xf32> or "
      "vector<8x128x2xbf16>"},
-    {{"2", same, same,
-      "%k = \"tpu.load\"(%x, %c, %c) <{" ALL "}> : (" WINDOW ", index, index) -> vector<128xf32>\n", 16, 16},
+    {TWO_STEPS("%k = \"tpu.load\"(%x, %c, %c) <{" ALL "}> : (" WINDOW ", index, index) -> vector<128xf32>\n"),
      TS_ERROR_INPUT,
      "'tpu.load': found vector<128xf32>, expected a vreg, as vector<8x128xf32> or vector<8x128x2xbf16>"},
-    {{"2", same, same,
-      "%k = \"tpu.load\"(%x, %c, %c) <{" ALL "}> : (" WINDOW ", index, index) -> vector<8x256xf32>\n", 16,
-      16},
+    {TWO_STEPS("%k = \"tpu.load\"(%x, %c, %c) <{" ALL "}> : (" WINDOW
+               ", index, index) -> vector<8x256xf32>\n"),
      TS_ERROR_INPUT,
      "'tpu.load': found vector<8x256xf32>, expected a vreg, as vector<8x128xf32> or vector<8x128x2xbf16>"},
-    {{"2", same, same, SPLAT "%r = \"tpu.bitcast_vreg\"(%v) : (vector<8x128xi32>) -> vector<8x128x4xi16>\n",
-      16, 16},
+    {TWO_STEPS(SPLAT "%r = \"tpu.bitcast_vreg\"(%v) : (vector<8x128xi32>) -> vector<8x128x4xi16>\n"),
      TS_ERROR_INPUT,
      "'tpu.bitcast_vreg': found vector<8x128x4xi16>, expected a vreg, as vector<8x128xf32> or "
      "vector<8x128x2xbf16>"},
-    {{"2", same, same,
-      SPLAT "%r = \"arith.addi\"(%v, %v) : (vector<8x128xi32>, vector<8x128xi32>) -> vector<16x128xi32>\n",
-      16, 16},
+    {TWO_STEPS(
+         SPLAT
+         "%r = \"arith.addi\"(%v, %v) : (vector<8x128xi32>, vector<8x128xi32>) -> vector<16x128xi32>\n"),
      TS_ERROR_INPUT,
      "'arith.addi': found vector<16x128xi32>, expected a vreg, as vector<8x128xf32> or vector<8x128x2xbf16>"},
-    {{"2", same, same, "%q = \"arith.divf\"(%c) : (index) -> index\n", 16, 16},
-     TS_ERROR_INPUT,
+    {TWO_STEPS("%q = \"arith.divf\"(%c) : (index) -> index\n"), TS_ERROR_INPUT,
      "'arith.divf': expected two operands"},
-    {{"2", same, same, SPLAT "%q = \"math.ctpop\"(%v, %v) : (" WHOLE ", " WHOLE ") -> " WHOLE "\n", 16, 16},
-     TS_ERROR_INPUT,
+    {TWO_STEPS(SPLAT "%q = \"math.ctpop\"(%v, %v) : (" WHOLE ", " WHOLE ") -> " WHOLE "\n"), TS_ERROR_INPUT,
      "'math.ctpop': expected one operand"},
-    {{"2", same, same,
-      SPLAT "%q = \"arith.cmpi\"(%v, %v, %v) <{predicate = 0 : i64}> : (" WHOLE ", " WHOLE ", " WHOLE
-            ") -> vector<8x128xi1>\n",
-      16, 16},
-     TS_ERROR_INPUT,
-     "'arith.cmpi': expected two operands"},
-    {{"2", same, same, "\"scf.if\"(%x) ({}) : (" WINDOW ") -> ()\n", 16, 16},
-     TS_ERROR_INPUT,
+    {TWO_STEPS(SPLAT "%q = \"arith.cmpi\"(%v, %v, %v) <{predicate = 0 : i64}> : (" WHOLE ", " WHOLE ", " WHOLE
+                     ") -> vector<8x128xi1>\n"),
+     TS_ERROR_INPUT, "'arith.cmpi': expected two operands"},
+    {TWO_STEPS("\"scf.if\"(%x) ({}) : (" WINDOW ") -> ()\n"), TS_ERROR_INPUT,
      "'scf.if': expected a condition and a region"},
-    {{"2", same, same,
-      COMPARE("%k", "0", "%g", "%g") "%s = \"scf.if\"(%k) ({\n" YIELD(
-          "%g") "}, {\n\"scf.yield\"() : () -> ()\n}) : (i1) -> i32\n",
-      16, 16},
-     TS_ERROR_INPUT,
-     "'scf.if': expected a yield of as many values as results"},
-    {{"2", same, same,
-      SPLAT COMPARE("%k", "0", "%g",
-                    "%g") "%s = \"scf.if\"(%k) ({\n" YIELD("%g") "}, {\n" YIELD("%v") "}) : (i1) -> i32\n",
-      16, 16},
-     TS_ERROR_INPUT,
-     "'scf.if': expected the same kind of value on both ways"},
-    {{"2", same, same,
-      "%s = \"scf.for\"(%g, %g, %g, %g) ({\n^bb0(%i: i32, %p: i32):\n\"scf.yield\"() : () -> ()\n}) : (i32, "
-      "i32, i32, i32) -> i32\n",
-      16, 16},
-     TS_ERROR_INPUT,
-     "'scf.for': expected a yield of what is carried"},
-    {{"2", same, same,
-      "\"scf.for\"(%g, %g, %g, %g) ({\n^bb0(%i: i32):\n\"scf.yield\"() : () -> ()\n}) : (i32, i32, i32, i32) "
-      "-> ()\n",
-      16, 16},
-     TS_ERROR_INPUT,
-     "'scf.for': expected as many arguments as values"},
-    {{"2", same, same, "\"scf.while\"(%g) ({\n^bb0(%u: i32):\n}) : (i32) -> ()\n", 16, 16},
-     TS_ERROR_INPUT,
+    {TWO_STEPS(COMPARE("%k", "0", "%g", "%g") "%s = \"scf.if\"(%k) ({\n" YIELD(
+         "%g") "}, {\n\"scf.yield\"() : () -> ()\n}) : (i1) -> i32\n"),
+     TS_ERROR_INPUT, "'scf.if': expected a yield of as many values as results"},
+    {TWO_STEPS(SPLAT COMPARE("%k", "0", "%g", "%g") "%s = \"scf.if\"(%k) ({\n" YIELD("%g") "}, {\n" YIELD(
+         "%v") "}) : (i1) -> i32\n"),
+     TS_ERROR_INPUT, "'scf.if': expected the same kind of value on both ways"},
+    {TWO_STEPS("%s = \"scf.for\"(%g, %g, %g, %g) ({\n^bb0(%i: i32, %p: i32):\n\"scf.yield\"() : () -> ()\n}) "
+               ": (i32, "
+               "i32, i32, i32) -> i32\n"),
+     TS_ERROR_INPUT, "'scf.for': expected a yield of what is carried"},
+    {TWO_STEPS("\"scf.for\"(%g, %g, %g, %g) ({\n^bb0(%i: i32):\n\"scf.yield\"() : () -> ()\n}) : (i32, i32, "
+               "i32, i32) "
+               "-> ()\n"),
+     TS_ERROR_INPUT, "'scf.for': expected as many arguments as values"},
+    {TWO_STEPS("\"scf.while\"(%g) ({\n^bb0(%u: i32):\n}) : (i32) -> ()\n"), TS_ERROR_INPUT,
      "'scf.while': expected two regions of one block"},
-    {{"2", same, same,
-      "\"scf.while\"(%g) ({\n^bb0(%u: i32):\n\"scf.condition\"() : () -> ()\n}, {\n^bb0(%w: i32):\n" YIELD(
-          "%w") "}) : (i32) -> ()\n",
-      16, 16},
-     TS_ERROR_INPUT,
-     "'scf.while': expected a condition"},
-    {{"2", same, same,
-      SPLAT "\"scf.while\"(%g) ({\n^bb0(%u: i32):\n\"scf.condition\"(%v) : (vector<8x128xi32>) -> ()\n}, "
-            "{\n^bb0(%w: i32):\n" YIELD("%w") "}) : (i32) -> ()\n",
-      16, 16},
-     TS_ERROR_INPUT,
-     "'scf.while': expected a condition"},
-    {{"2", same, same,
-      COMPARE("%k", "0", "%g",
-              "%g") "\"scf.while\"(%g) ({\n^bb0(%u: i32):\n\"scf.condition\"(%k, %u) : (i1, i32) -> ()\n}, "
-                    "{\n^bb0(%w: i32):\n\"scf.yield\"() : () -> ()\n}) : (i32) -> ()\n",
-      16, 16},
-     TS_ERROR_INPUT,
-     "'scf.while': expected a yield of what is carried"},
-    {{"2", same, same, "\"tpu.delay\"(%x) : (" WINDOW ") -> ()\n", 16, 16},
-     TS_ERROR_INPUT,
-     "'tpu.delay': expected a scalar"},
-    {{"2", same, same, "%m = \"memref.alloca\"() : () -> memref<8x128xf32, #tpu.memory_space<any>>\n", 16,
-      16},
-     TS_ERROR_UNMODELLED,
-     "'memref.alloca' is not modelled: of this memory"},
-    {{"2", same, same,
-      "%m = \"memref.alloca\"() : () -> memref<16x128xf32, #tpu.tiled<(2147483647,1)(2,1073741823),[1,1]>, "
-      "#tpu.memory_space<vmem>>\n",
-      16, 16},
+    {TWO_STEPS(
+         "\"scf.while\"(%g) ({\n^bb0(%u: i32):\n\"scf.condition\"() : () -> ()\n}, {\n^bb0(%w: i32):\n" YIELD(
+             "%w") "}) : (i32) -> ()\n"),
+     TS_ERROR_INPUT, "'scf.while': expected a condition"},
+    {TWO_STEPS(SPLAT
+               "\"scf.while\"(%g) ({\n^bb0(%u: i32):\n\"scf.condition\"(%v) : (vector<8x128xi32>) -> ()\n}, "
+               "{\n^bb0(%w: i32):\n" YIELD("%w") "}) : (i32) -> ()\n"),
+     TS_ERROR_INPUT, "'scf.while': expected a condition"},
+    {TWO_STEPS(COMPARE(
+         "%k", "0", "%g",
+         "%g") "\"scf.while\"(%g) ({\n^bb0(%u: i32):\n\"scf.condition\"(%k, %u) : (i1, i32) -> ()\n}, "
+               "{\n^bb0(%w: i32):\n\"scf.yield\"() : () -> ()\n}) : (i32) -> ()\n"),
+     TS_ERROR_INPUT, "'scf.while': expected a yield of what is carried"},
+    {TWO_STEPS("\"tpu.delay\"(%x) : (" WINDOW ") -> ()\n"), TS_ERROR_INPUT, "'tpu.delay': expected a scalar"},
+    {TWO_STEPS("%m = \"memref.alloca\"() : () -> memref<8x128xf32, #tpu.memory_space<any>>\n"),
+     TS_ERROR_UNMODELLED, "'memref.alloca' is not modelled: of this memory"},
+    {TWO_STEPS("%m = \"memref.alloca\"() : () -> memref<16x128xf32, "
+               "#tpu.tiled<(2147483647,1)(2,1073741823),[1,1]>, "
+               "#tpu.memory_space<vmem>>\n"),
      TS_ERROR_INPUT,
      "f32[16,128]{1,0:T(2147483647,1)(2,1073741823)}: the padded size of the layout does not fit in 64 bits"},
-    {{"2", same, same, "%m = \"memref.alloca\"() : () -> i32\n", 16, 16},
-     TS_ERROR_UNMODELLED,
+    {TWO_STEPS("%m = \"memref.alloca\"() : () -> i32\n"), TS_ERROR_UNMODELLED,
      "'memref.alloca' is not modelled: of this memory"},
 };
 
@@ -1340,7 +1253,7 @@ TEST(internal_scratch_is_one_memory) {
         "}> : (vector<8x128xf32>, " MEMREF("8") ", index, index) -> ()\n" SCRATCH("%q", "24")
             SCRATCH("%r", "16") "%b = \"tpu.load\"(%q, %c, %c) <{" ALL
                                 "}> : (" MEMREF("24") ", index, index) -> vector<8x128xf32>\n" STORE("%b");
-    outcome o = run((sketch){"2", same, same, body, 16, 16});
+    outcome o = run((sketch)TWO_STEPS(body));
     for (int i = 0; i < 16 * 128; i++) assert_true(o.values[i] == (float)i);
     assert_int_equal(bytes_of(o.program, "internal_scratch"), 24 * 512);
 }
@@ -1358,7 +1271,7 @@ TEST(constants_of_bf16_are_the_nearest) {
         snprintf(body, sizeof body, "%s%s%s", bodies[i],
                  "%r = \"tpu.bitcast_vreg\"(%h) : (vector<8x128x2xbf16>) -> vector<8x128xf32>\n",
                  LOAD STORE("%r"));
-        outcome o = run((sketch){"2", same, same, body, 16, 16});
+        outcome o = run((sketch)TWO_STEPS(body));
         assert_memory_equal(o.values, (&(uint32_t){0x3fb93fb9}), 4);
     }
 }
@@ -1370,12 +1283,12 @@ TEST(random_bits_are_those_of_the_seed) {
     static const char body[] = LOAD SEED("%g", "i32") BITS("%p") BITS("%q") AS_F32("%r", "%q") STORE("%r"),
                       folded[] = LOAD SEED("%g, %g", "i32, i32") BITS("%p") AS_F32("%r", "%p") STORE("%r");
     uint32_t one[2048], two[2048];
-    memcpy(one, run((sketch){"2", same, same, body, 16, 16}).values, sizeof one);
-    memcpy(two, run((sketch){"2", same, same, folded, 16, 16}).values, sizeof two);
+    memcpy(one, run((sketch)TWO_STEPS(body)).values, sizeof one);
+    memcpy(two, run((sketch)TWO_STEPS(folded)).values, sizeof two);
     assert_int_equal(two[0], 0x6b200159); /* the authors' known answer of zeros */
     assert_memory_not_equal(one, two, 4096);
     assert_memory_not_equal(one, one + 1024, 4096);
-    memcpy(two, run((sketch){"2", same, same, body, 16, 16}).values, sizeof two);
+    memcpy(two, run((sketch)TWO_STEPS(body)).values, sizeof two);
     assert_memory_equal(one, two, sizeof one);
 }
 
@@ -1413,7 +1326,7 @@ typedef struct {
 static const float *values_of(const char *head, const char *convert, const char *tail) {
     ts_text t = ts_text_begin(arena);
     ts_text_add(&t, "%s%s%s", head, convert, tail);
-    return run((sketch){"2", same, same, t.bytes, 16, 16}).values;
+    return run((sketch)TWO_STEPS(t.bytes)).values;
 }
 
 static void check_codes(const small_float *f, const ts_dtype_info *type) {
@@ -1711,7 +1624,7 @@ static const float *compared(const char *op, const uint32_t *words, int predicat
     ts_text_add(&t, "%s",
                 AS("%u", "arith.extui", MASK, "%b", WHOLE) AS("%f", "arith.sitofp", WHOLE, "%u", FLOATS)
                     STORE("%f"));
-    return run((sketch){"1", same, same, t.bytes, 8, 8}).values;
+    return run((sketch)ONE_STEP(t.bytes)).values;
 }
 
 /* As MLIR's arith defines them: of floats 1 to 7 are false of a NaN, 8 to 14 true. */
@@ -1749,15 +1662,14 @@ TEST(a_delay_is_of_nanoseconds) {
         LOAD STORE("%a") "%n = \"arith.constant\"() <{value = 3000000 : i32}> : () -> i32\n"
                          "%m = \"arith.addi\"(%n, %g) : (i32, i32) -> i32\n"
                          "\"tpu.delay\"(%m) : (i32) -> ()\n";
-    int64_t with = cycles_with(0, (sketch){"1", same, same, delayed, 8, 8}),
-            without = cycles_with(0, (sketch){"1", same, same, COPY, 8, 8});
+    int64_t with = cycles_with(0, (sketch)ONE_STEP(delayed)),
+            without = cycles_with(0, (sketch)ONE_STEP(COPY));
     assert_in_range(with - without, 4499950, 4500050); /* at 1.5 GHz */
 }
 
 TEST(logs_are_passed_over) {
-    outcome o =
-        run((sketch){"2", same, same,
-                     "\"tpu.log\"(%g) <{formatted = true, tag = \"step $0\"}> : (i32) -> ()\n" COPY, 16, 16});
+    outcome o = run(
+        (sketch)TWO_STEPS("\"tpu.log\"(%g) <{formatted = true, tag = \"step $0\"}> : (i32) -> ()\n" COPY));
     for (int i = 0; i < 16 * 128; i++) assert_true(o.values[i] == (float)i);
     assert_string_equal(o.program->reports[o.program->report_count - 1].name, "logs_not_printed");
 }
