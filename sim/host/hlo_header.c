@@ -1,14 +1,21 @@
-/* The header of a module, where it takes more than one line: "HloModule name, .., origin_recovery_table={",
- * rows whose values are modules of their own between lines of one quote, "}", and ",", "debug_attributes={",
- * rows, "}". Source: XLA hlo_module.cc, HloModule::Print. By hand, lines are broken anywhere in brackets.
- * That of a computation, "ENTRY %name (parameter: shape, ..) -> shape {", is one line of any length, which
- * terminals and mails break. */
+/* HLO text: the header of a module, where it takes more than one line: "HloModule name, ..,
+ * origin_recovery_table={", rows whose values are modules of their own between lines of one quote, "}", and
+ * ",", "debug_attributes={", rows, "}". Source: XLA hlo_module.cc, HloModule::Print. By hand, lines are broken
+ * anywhere in brackets. */
 #include <string.h>
 
-#include "hlo_private.h"
+#include "hlo_reader_private.h"
 
-void hlo_header_begin(hlo_header *header, const char *at, const char *end) {
-    *header = (hlo_header){.here = true, .depth = hlo_depth_of(at, end)};
+enum { MODULE_WORD = 9 /* HloModule */ };
+
+bool hlo_is_module(const char *at, const char *end) {
+    return end - at > MODULE_WORD && memcmp(at, "HloModule", MODULE_WORD) == 0 &&
+           hlo_is_space(at[MODULE_WORD]);
+}
+
+void hlo_hold_header(hlo_held *h, int64_t line, const char *at, const char *end) {
+    hlo_hold(h, HLO_HOLDS_HEADER, line, at, end);
+    h->depth = hlo_depth_of(at, end);
 }
 
 /* A quote alone, or with the comma behind it. */
@@ -36,61 +43,25 @@ static bool is_row(const char *at, const char *end) {
     return *at != '%' && !opens && !assigns(at, end) && !hlo_begins(at, end, "HloModule");
 }
 
-bool hlo_header_goes_on(hlo_header *header, const char *at, const char *end) {
-    if (!header->here || header->quoted) {
-        header->quoted = header->quoted && !(at < end && is_quote(at, end));
-        return header->here;
-    }
-    header->here = at < end && (header->depth > 0 ? is_row(at, end) : is_attribute(at, end));
-    if (!header->here) return false;
-    header->quoted = is_quote(at, end);
-    if (!header->quoted) header->depth += hlo_depth_of(at, end);
-    return true;
+/* What it quotes is left out. */
+hlo_answer hlo_header_goes_on(hlo_held *h, const hlo_line *line) {
+    const char *at = line->at, *end = line->end;
+    bool quote = at < end && is_quote(at, end);
+    if (h->quoted) return h->quoted = !quote, HLO_ENDS_EARLY;
+    if (at == end || !(h->depth > 0 ? is_row(at, end) : is_attribute(at, end))) return HLO_NOT_ONE;
+    if (quote) return h->quoted = true, HLO_ENDS_EARLY;
+    h->depth += hlo_depth_of(at, end);
+    hlo_held_join(h, ' ', at, end);
+    return HLO_ENDS_EARLY;
 }
 
-/* "()", "(word: shape" or "(word: (": what messages write in brackets is otherwise. */
-static bool begins_parameters(const char *at, const char *end, bool marked) {
-    bool cut;
-    at = hlo_skip_space(at + 1, end);
-    if (at == end || *at == ')') return marked;
-    while (at < end && hlo_is_name(*at)) at++;
-    if (at == end || *at != ':') return false;
-    at = hlo_skip_space(at + 1, end);
-    return at == end ? marked : *at == '(' || ts_hlo_shape_end(at, end, &cut) != NULL || cut;
-}
-
-static void add_row(hlo_signature *signature, const char *at, const char *end) {
-    size_t length = (size_t)(end - at);
-    signature->depth += hlo_depth_of(at, end);
-    signature->opened = signature->opened || memchr(at, '(', length) != NULL;
-    signature->arrow = signature->arrow || memmem(at, length, "->", 2) != NULL;
-}
-
-bool hlo_opens_signature(hlo_signature *signature, const char *at, const char *end) {
-    bool entry = hlo_begins(at, end, "ENTRY ");
-    if (entry) at = hlo_skip_space(at + 5, end);
-    bool marked = entry || (at < end && *at == '%');
-    if (at < end && *at == '%') at++;
-    const char *name = at;
-    while (at < end && hlo_is_name(*at)) at++;
-    if (at == name && !entry) return false;
-    at = hlo_skip_space(at, end);
-    *signature = (hlo_signature){0};
-    if (at == end) return marked;
-    if (*at != '(' || !begins_parameters(at, end, marked)) return false;
-    add_row(signature, at, end);
-    return signature->depth > 0 || end[-1] == ')' || signature->arrow;
-}
-
-/* May what is behind closed brackets, or none, go on with this? */
-static bool goes_on_so(const hlo_signature *signature, const char *row) {
-    if (!signature->opened) return *row == '(' || *row == '{';
-    return signature->arrow ? *row == '{' || row[-2] == '>' : *row == '-';
-}
-
-hlo_answer hlo_read_signature(hlo_signature *signature, const char *row, const char *end) {
-    bool other = row == end || *row == '}' || *row == '%' || memmem(row, (size_t)(end - row), " = ", 3);
-    if (other || (signature->depth <= 0 && !goes_on_so(signature, row))) return HLO_NOT_ONE;
-    add_row(signature, row, end);
-    return end[-1] == '{' && signature->depth == 1 ? HLO_WHOLE : HLO_ENDS_EARLY;
+void hlo_header_tell(const hlo_held *h, hlo_teller *t) {
+    const char *end = h->text.bytes + h->text.length,
+               *name = hlo_skip_space(h->text.bytes + MODULE_WORD, end);
+    const char *behind = name;
+    while (behind < end && hlo_is_name(*behind)) behind++;
+    ts_span rest = {behind, (size_t)(end - behind)};
+    if (rest.length > 0 && *rest.text == ',') rest.text++, rest.length--;
+    if (t->events->module)
+        t->events->module(t->events->self, t->line, (ts_span){name, (size_t)(behind - name)}, rest);
 }

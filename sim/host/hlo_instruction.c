@@ -76,7 +76,7 @@ bool hlo_is_left_side(const char *at, const char *end, char next) {
     const char *right = read_left_side(at, end, &i, &marked);
     if (right) return right == end;
     if (ts_span_is((ts_span){at, (size_t)(end - at)}, "ROOT")) return true;
-    return i.name.length > 0 && i.name.text + i.name.length == end && (next == '=' || next == '\0');
+    return i.name.length > 0 && i.name.text + i.name.length == end && next == '=';
 }
 
 hlo_answer hlo_read_instruction(const char *at, const char *end, ts_hlo_instruction *i) {
@@ -118,13 +118,4 @@ hlo_answer hlo_read_labelled(const char *at, const char *end, ts_hlo_instruction
         equals += 3;
     }
     return HLO_NOT_ONE;
-}
-
-const char *hlo_skip_quotes(const char *line, const char *end, int most, int *marks) {
-    const char *at = line;
-    for (*marks = 0; at < end && (*at == '>' ? *marks < most : at > line && *at == ' '); at++)
-        *marks += *at == '>';
-    if (at == end || (at > line && at[-1] == ' ')) return at;
-    *marks = 0;
-    return line;
 }

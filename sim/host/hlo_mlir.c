@@ -2,7 +2,7 @@
  * Source: openxla/stablehlo docs/spec.md (operations) and the pretty forms that its printer makes. */
 #include <string.h>
 
-#include "hlo_private.h"
+#include "hlo_mlir_private.h"
 
 static const struct {
     const char *mlir, *hlo;
@@ -226,8 +226,7 @@ static void keep_head(hlo_mlir *m, const operation_head *head, const char *end) 
 }
 
 /* Of an operation whose body follows: what runs it is known, all else in it is passed over. */
-static void open_operation(hlo_mlir *m, const hlo_teller *teller, const operation_head *head,
-                           const char *end) {
+static void open_operation(hlo_mlir *m, hlo_teller *teller, const operation_head *head, const char *end) {
     if (m->open_count == HLO_MLIR_OPEN) return;
     struct hlo_open *open = &m->open[m->open_count++];
     size_t length = head->name.length < HLO_MLIR_NAME ? head->name.length : HLO_MLIR_NAME - 1;
@@ -246,16 +245,19 @@ static void open_operation(hlo_mlir *m, const hlo_teller *teller, const operatio
         m->muted_above = m->depth;
 }
 
-static hlo_mlir_answer read_operation(hlo_mlir *m, const hlo_teller *teller, const char *at, const char *end,
-                                      ts_hlo_instruction *i) {
+/* What a line is. */
+typedef enum { IS_NOTHING, IS_KNOWN, IS_INSTRUCTION } line_answer;
+
+static line_answer read_operation(hlo_mlir *m, hlo_teller *teller, const char *at, const char *end,
+                                  ts_hlo_instruction *i) {
     operation_head head;
-    if (!read_head(at, end, &head)) return HLO_MLIR_NO;
+    if (!read_head(at, end, &head)) return IS_NOTHING;
     if (strcmp(head.opcode, "while") == 0) hlo_mlir_loop(m, teller, head.rest, end);
     if (end - at > 2 && end[-1] == '{' && end[-2] == '(') {
         open_operation(m, teller, &head, end);
-        return HLO_MLIR_YES;
+        return IS_KNOWN;
     }
-    if (m->muted_above >= 0) return HLO_MLIR_YES;
+    if (m->muted_above >= 0) return IS_KNOWN;
     const char *found = find_types(head.rest, end);
     clear(m);
     hlo_mlir_attributes(m, head.opcode, head.rest, end);
@@ -272,7 +274,7 @@ static hlo_mlir_answer read_operation(hlo_mlir *m, const hlo_teller *teller, con
                               .attributes = {all.text, all.length - length},
                               .cut = found == NULL && end[-1] != '{', /* whose types follow its body */
                               .mlir = true};
-    return HLO_MLIR_INSTRUCTION;
+    return IS_INSTRUCTION;
 }
 
 /* What keep_head kept of it, with the types on this line; it is open no more. */
@@ -288,12 +290,12 @@ static void take_head(hlo_mlir *m, const struct hlo_open *open, const char *type
 }
 
 /* }) {attributes} : (types) -> types */
-static hlo_mlir_answer close_operation(hlo_mlir *m, const char *at, const char *end, ts_hlo_instruction *i) {
-    if (m->open_count == 0) return HLO_MLIR_YES;
+static line_answer close_operation(hlo_mlir *m, const char *at, const char *end, ts_hlo_instruction *i) {
+    if (m->open_count == 0) return IS_KNOWN;
     struct hlo_open *open = &m->open[--m->open_count];
     const char *found = find_types(at + 2, end);
     if (m->muted_above >= open->depth) m->muted_above = -1;
-    if (m->muted_above >= 0) return HLO_MLIR_YES;
+    if (m->muted_above >= 0) return IS_KNOWN;
     take_head(m, open, found, end);
     hlo_mlir_attributes(m, open->opcode, at, end);
     *i = (ts_hlo_instruction){.line = open->line,
@@ -304,70 +306,66 @@ static hlo_mlir_answer close_operation(hlo_mlir *m, const char *at, const char *
                               .attributes = span_of(&m->attributes),
                               .cut = found == NULL,
                               .mlir = true};
-    return HLO_MLIR_INSTRUCTION;
+    return IS_INSTRUCTION;
 }
 
 /* "%arg0: tensor<8xf32>, .." */
-static void read_parameters(hlo_mlir *m, ts_span list, const ts_hlo_events *events, ts_hlo_counts *counts) {
+static void read_parameters(hlo_mlir *m, ts_span list, hlo_teller *teller) {
     ts_span item, value;
     while (next_item(&list, &item)) {
         const char *type = memchr(item.text, ':', item.length);
         if (!type || !next_value(item.text, type, &value)) continue;
         clear(m);
         hlo_mlir_add_type(&m->shape, type + 1, item.text + item.length);
-        ts_hlo_instruction i = {.line = counts->lines,
+        ts_hlo_instruction i = {.line = teller->line,
                                 .name = value,
                                 .shape = span_of(&m->shape),
                                 .opcode = {"parameter", 9},
                                 .operands = {"", 0},
                                 .attributes = {"", 0},
                                 .mlir = true};
-        counts->instructions++;
-        if (events->instruction) events->instruction(events->self, &i);
+        hlo_tell_instruction(teller, &i);
     }
 }
 
-static void begin_function(hlo_mlir *m, ts_span name, bool entry, const ts_hlo_events *events,
-                           ts_hlo_counts *counts) {
-    hlo_mlir_end_regions(m, &(hlo_teller){events, counts->lines}, INT64_MIN);
-    counts->computations++;
+static void begin_function(hlo_mlir *m, ts_span name, bool entry, hlo_teller *teller) {
+    hlo_mlir_end_regions(m, teller, INT64_MIN);
+    teller->counts.computations++;
     m->in_function = true;
     m->function_depth = m->depth;
-    if (events->computation) events->computation(events->self, counts->lines, name, entry);
+    if (teller->events->computation)
+        teller->events->computation(teller->events->self, teller->line, name, entry);
 }
 
 /* func.func [public] @name(%arg0: tensor<..> {..}, ...) -> .. { */
-static void read_function(hlo_mlir *m, const char *at, const char *end, const ts_hlo_events *events,
-                          ts_hlo_counts *counts) {
+static void read_function(hlo_mlir *m, const char *at, const char *end, hlo_teller *teller) {
     bool entry = memmem(at, (size_t)(end - at), " private ", 9) == NULL;
     const char *name = memchr(at, '@', (size_t)(end - at));
     if (!name) return;
     const char *behind = ++name;
     while (behind < end && hlo_is_name(*behind)) behind++;
-    begin_function(m, (ts_span){name, (size_t)(behind - name)}, entry, events, counts);
+    begin_function(m, (ts_span){name, (size_t)(behind - name)}, entry, teller);
     const char *close = behind < end && *behind == '(' ? hlo_bracket_end(behind, end) : NULL;
-    if (close) read_parameters(m, (ts_span){behind + 1, (size_t)(close - 1 - behind - 1)}, events, counts);
+    if (close) read_parameters(m, (ts_span){behind + 1, (size_t)(close - 1 - behind - 1)}, teller);
 }
 
 /* "func.func"() <{.., sym_name = "name", sym_visibility = "private"}> ({, whose first block has the
  * parameters. */
-static void read_generic_function(hlo_mlir *m, const char *at, const char *end, const ts_hlo_events *events,
-                                  ts_hlo_counts *counts) {
+static void read_generic_function(hlo_mlir *m, const char *at, const char *end, hlo_teller *teller) {
     static const char key[] = "sym_name = \"", hidden[] = "sym_visibility = \"private\"";
     const char *name = memmem(at, (size_t)(end - at), key, sizeof key - 1);
     bool entry = memmem(at, (size_t)(end - at), hidden, sizeof hidden - 1) == NULL;
     if (!name) return;
     const char *behind = name += sizeof key - 1;
     while (behind < end && *behind != '"') behind++;
-    begin_function(m, (ts_span){name, (size_t)(behind - name)}, entry, events, counts);
+    begin_function(m, (ts_span){name, (size_t)(behind - name)}, entry, teller);
 }
 
 /* ^bb0(%arg0: tensor<..>, ..): of a function. */
-static void read_block(hlo_mlir *m, const char *at, const char *end, const ts_hlo_events *events,
-                       ts_hlo_counts *counts) {
+static void read_block(hlo_mlir *m, const char *at, const char *end, hlo_teller *teller) {
     const char *open = memchr(at, '(', (size_t)(end - at)), *close = open ? hlo_bracket_end(open, end) : NULL;
     if (close && m->in_function && m->depth == m->function_depth + 1)
-        read_parameters(m, (ts_span){open + 1, (size_t)(close - 1 - open - 1)}, events, counts);
+        read_parameters(m, (ts_span){open + 1, (size_t)(close - 1 - open - 1)}, teller);
 }
 
 /* return %a, %b : types; what is within an operation's body is none of the function's. */
@@ -397,7 +395,7 @@ static bool is_known(const char *at, const char *end) {
 }
 
 /* Functions and what is passed over, that begin or end on the line. */
-static void count_depth(hlo_mlir *m, const char *at, const char *end, const hlo_teller *teller,
+static void count_depth(hlo_mlir *m, const char *at, const char *end, hlo_teller *teller,
                         ts_hlo_instruction *i) {
     i->lost = m->lost_above >= 0 && m->depth > m->lost_above;
     m->depth += braces(at, end);
@@ -411,17 +409,16 @@ static void count_depth(hlo_mlir *m, const char *at, const char *end, const hlo_
 }
 
 /* What is no operation; false: nothing that is known. */
-static bool read_other(hlo_mlir *m, const char *at, const char *end, const ts_hlo_events *events,
-                       ts_hlo_counts *counts) {
+static bool read_other(hlo_mlir *m, const char *at, const char *end, hlo_teller *teller) {
     if (hlo_begins(at, end, "func.func"))
-        read_function(m, at, end, events, counts);
+        read_function(m, at, end, teller);
     else if (hlo_begins(at, end, "\"func.func\""))
-        read_generic_function(m, at, end, events, counts);
+        read_generic_function(m, at, end, teller);
     else if (*at == '^')
-        read_block(m, at, end, events, counts);
+        read_block(m, at, end, teller);
     else if (hlo_begins(at, end, "return ") || hlo_begins(at, end, "func.return ") ||
              hlo_begins(at, end, "\"func.return\""))
-        read_return(m, at, end, events);
+        read_return(m, at, end, teller->events);
     else if (hlo_begins(at, end, "reducer(") && m->muted_above < 0)
         m->muted_above = m->depth;
     else
@@ -429,17 +426,33 @@ static bool read_other(hlo_mlir *m, const char *at, const char *end, const ts_hl
     return true;
 }
 
-hlo_mlir_answer hlo_mlir_line(hlo_mlir *m, const char *at, const char *end, const ts_hlo_events *events,
-                              ts_hlo_counts *counts, ts_hlo_instruction *i) {
-    hlo_teller teller = {events, counts->lines};
-    hlo_mlir_answer found = HLO_MLIR_YES;
-    hlo_mlir_regions(m, &teller, at, end);
+void hlo_mlir_begin(hlo_mlir *m, ts_arena *arena) {
+    ts_text *const texts[] = {&m->shape,         &m->operands,        &m->attributes,
+                              &m->body_operands, &m->body_attributes, &m->meshes};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) *texts[i] = ts_text_begin(arena);
+    m->muted_above = m->lost_above = -1;
+}
+
+bool hlo_mlir_is_dialect(const char *at, const char *end) {
+    static const char *const words[] = {"module ", "func.func ", "\"func.func\"", "\"builtin.module\""};
+    size_t length = (size_t)(end - at);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (length > strlen(words[i]) && hlo_begins(at, end, words[i])) return true;
+    return memmem(at, length, "stablehlo.", 10) != NULL || memmem(at, length, "mhlo.", 5) != NULL;
+}
+
+bool hlo_mlir_tell(hlo_mlir *m, hlo_teller *teller, const char *at, const char *end) {
+    ts_hlo_instruction i = {0};
+    line_answer found = IS_KNOWN;
+    hlo_mlir_regions(m, teller, at, end);
     if (*at == '%')
-        found = read_operation(m, &teller, at, end, i);
+        found = read_operation(m, teller, at, end, &i);
     else if (hlo_begins(at, end, "})"))
-        found = close_operation(m, at, end, i);
-    else if (!read_other(m, at, end, events, counts))
-        return HLO_MLIR_NO;
-    if (found != HLO_MLIR_NO) count_depth(m, at, end, &teller, i);
-    return found;
+        found = close_operation(m, at, end, &i);
+    else if (!read_other(m, at, end, teller))
+        return false;
+    if (found == IS_NOTHING) return false;
+    count_depth(m, at, end, teller, &i);
+    if (found == IS_INSTRUCTION) hlo_tell_instruction(teller, &i);
+    return true;
 }

@@ -2,7 +2,7 @@
  * over or picks from. */
 #include <string.h>
 
-#include "hlo_private.h"
+#include "hlo_mlir_private.h"
 
 /* "1, 0" of "array<i64: 1, 0>", "1" of "dense<1>". */
 static ts_span short_list(const char *at, const char *end) {

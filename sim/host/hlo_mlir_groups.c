@@ -2,7 +2,7 @@
  * names. Source: openxla/stablehlo rfcs (replica_group_mesh_axes), openxla/shardy (sdy.mesh). */
 #include <string.h>
 
-#include "hlo_private.h"
+#include "hlo_mlir_private.h"
 
 const char *hlo_mlir_value_of(const char *at, const char *end, const char *word) {
     size_t length = strlen(word);

@@ -1,15 +1,15 @@
 /* Loops and branches of StableHLO: where their regions begin and end, what loops carry, what regions give. */
 #include <string.h>
 
-#include "hlo_private.h"
+#include "hlo_mlir_private.h"
 
-static void tell(const hlo_teller *teller, ts_hlo_part part, ts_span values) {
+static void tell(hlo_teller *teller, ts_hlo_part part, ts_span values) {
     if (teller->events->part) teller->events->part(teller->events->self, teller->line, part, values);
 }
 
 static const ts_span no_values = {"", 0};
 
-void hlo_mlir_begin_region(hlo_mlir *m, const hlo_teller *teller, ts_hlo_part part, int64_t depth) {
+void hlo_mlir_begin_region(hlo_mlir *m, hlo_teller *teller, ts_hlo_part part, int64_t depth) {
     if (m->muted_above >= 0) return;
     if (m->region_count == HLO_MLIR_OPEN) {
         if (m->lost_above < 0) m->lost_above = depth;
@@ -19,7 +19,7 @@ void hlo_mlir_begin_region(hlo_mlir *m, const hlo_teller *teller, ts_hlo_part pa
     tell(teller, part, no_values);
 }
 
-void hlo_mlir_end_regions(hlo_mlir *m, const hlo_teller *teller, int64_t depth) {
+void hlo_mlir_end_regions(hlo_mlir *m, hlo_teller *teller, int64_t depth) {
     for (; m->region_count > 0 && m->regions[m->region_count - 1].depth >= depth; m->region_count--)
         tell(teller, TS_HLO_REGION_END, no_values);
 }
@@ -54,7 +54,7 @@ static ts_span in_brackets(const char *at, const char *end) {
     return close ? (ts_span){at + 1, (size_t)(close - at - 2)} : no_values;
 }
 
-void hlo_mlir_loop(hlo_mlir *m, const hlo_teller *teller, const char *at, const char *end) {
+void hlo_mlir_loop(hlo_mlir *m, hlo_teller *teller, const char *at, const char *end) {
     ts_span list = in_brackets(at, end);
     if (m->muted_above >= 0 || m->region_count == HLO_MLIR_OPEN) return;
     tell(teller, TS_HLO_LOOP, halves(&m->operands, list, '=', BEHIND_MARK));
@@ -68,7 +68,7 @@ static bool is_in_region(const hlo_mlir *m) {
 }
 
 /* "cond {", "do {", "} do {" and, between regions of one operation, "}, {". */
-static void begin_named(hlo_mlir *m, const hlo_teller *teller, const char *at, const char *end) {
+static void begin_named(hlo_mlir *m, hlo_teller *teller, const char *at, const char *end) {
     bool closes = *at == '}', ends = closes && is_in_region(m);
     int64_t depth = m->depth - closes;
     ts_hlo_part last = ends ? m->regions[m->region_count - 1].part : TS_HLO_LOOP;
@@ -80,7 +80,7 @@ static void begin_named(hlo_mlir *m, const hlo_teller *teller, const char *at, c
         hlo_mlir_begin_region(m, teller, last == TS_HLO_CONDITION ? TS_HLO_BODY : last, depth);
 }
 
-void hlo_mlir_regions(hlo_mlir *m, const hlo_teller *teller, const char *at, const char *end) {
+void hlo_mlir_regions(hlo_mlir *m, hlo_teller *teller, const char *at, const char *end) {
     begin_named(m, teller, at, end);
     if (!is_in_region(m)) return;
     const char *bracket = *at == '^' ? memchr(at, '(', (size_t)(end - at)) : NULL;

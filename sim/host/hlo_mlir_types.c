@@ -1,7 +1,7 @@
 /* Types of StableHLO, said as HLO. Source: openxla/stablehlo docs/spec.md (types). */
 #include <string.h>
 
-#include "hlo_private.h"
+#include "hlo_mlir_private.h"
 
 static const struct {
     const char *mlir, *hlo;

@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "hlo_private.h"
+#include "hlo_mlir_private.h"
 
 /* What a text leaves open. */
 typedef struct {
@@ -113,11 +113,11 @@ bool hlo_mlir_is_broken(const char *at, const char *end, char next) {
         return false;
     if (opens_region(at, end) || (end - at > 2 && hlo_begins(end - 3, end, "..."))) return false;
     open_ends o = scan(at, end);
-    if (next == '\0' || next == '/') return true; /* not known: of a comment it is not */
+    if (next == '/') return true; /* of a comment: what follows it is not known */
     return o.depth > 0 || (dangles(at, end) && !block) || may_follow(at, end, o.typed, next);
 }
 
-bool hlo_mlir_continues(ts_span held, const char *at, const char *end) {
+static bool continues(ts_span held, const char *at, const char *end) {
     bool alone;
     if (at == end || *at == '^' || is_function(at, end) || is_return(at, end, &alone) ||
         hlo_begins(at, end, "module") || hlo_begins(at, end, "HloModule"))
@@ -130,4 +130,16 @@ bool hlo_mlir_continues(ts_span held, const char *at, const char *end) {
     if ((*at == '-' && !hlo_begins(at, end, "->")) || (*at == 'l' && o.typed && !hlo_begins(at, end, "loc(")))
         return false;
     return !is_statement(at, end) && may_follow(held.text, held.text + held.length, o.typed, *at);
+}
+
+hlo_answer hlo_statement_goes_on(hlo_held *h, const hlo_line *line) {
+    const ts_span held = hlo_held_text(h);
+    const char first = line->at < line->end ? *line->at : '\n';
+    bool goes_on =
+        hlo_mlir_is_broken(held.text, held.text + held.length, first) && /* known behind a comment */
+        continues(held, line->at, line->end);
+    if (!goes_on || h->lines == TS_HLO_JOINED_LINES || !hlo_held_join(h, ' ', line->at, line->end))
+        return HLO_NOT_ONE;
+    bool more = hlo_mlir_is_broken(h->text.bytes, h->text.bytes + h->text.length, line->next);
+    return more ? HLO_ENDS_EARLY : HLO_WHOLE;
 }

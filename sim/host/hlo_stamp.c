@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hlo_private.h"
+#include "hlo_reader_private.h"
 
 enum { LONGEST_BRACKET = 80, MOST_FIELDS = 12 };
 

@@ -1,7 +1,7 @@
 /* HLO: instructions that are broken over lines, as terminals, mails and people do. */
 #include <string.h>
 
-#include "hlo_private.h"
+#include "hlo_reader_private.h"
 
 bool hlo_lacks_calls(const ts_hlo_instruction *i) {
     ts_span a = i->attributes;
@@ -10,7 +10,10 @@ bool hlo_lacks_calls(const ts_hlo_instruction *i) {
             memmem(a.text, a.length, "body=", 5) == NULL);
 }
 
-bool hlo_begins_rest(char first) { return first == ',' || first == '{'; }
+/* ", name=value", or axes of "replica_groups=mesh['x'=2] {'x'}". */
+static bool begins_rest(char first) { return first == ',' || first == '{'; }
+
+bool hlo_may_go_on(const ts_hlo_instruction *i, char next) { return begins_rest(next) || hlo_lacks_calls(i); }
 
 /* "name=value", not "name = ..". */
 static bool is_attribute(const char *at, const char *end) {
@@ -19,11 +22,15 @@ static bool is_attribute(const char *at, const char *end) {
     return word > at && end - word > 1 && *word == '=' && !hlo_is_space(word[1]);
 }
 
-bool hlo_is_rest(const char *at, const char *end, bool lacks_calls) {
-    return (at < end && hlo_begins_rest(*at)) || (lacks_calls && is_attribute(at, end));
+/* Does the line go on with one that could end before it? Where calls are lacking so does "name=value", not
+ * "name = ..". */
+static bool is_rest(const hlo_line *line, bool lacks_calls) {
+    return line->at < line->end &&
+           (begins_rest(*line->at) || (lacks_calls && is_attribute(line->at, line->end)));
 }
 
-bool hlo_lacks_equals(ts_span held) { return memchr(held.text, '=', held.length) == NULL; }
+/* Is a name all of it, or "ROOT"? */
+static bool lacks_equals(ts_span held) { return memchr(held.text, '=', held.length) == NULL; }
 
 /* Does the line begin something of its own? */
 static bool is_beginning(const char *at, const char *end) {
@@ -64,15 +71,67 @@ static bool may_be_attribute(const char *at, const char *end) {
     return memchr(at, ' ', (size_t)(end - at)) == NULL;
 }
 
-bool hlo_ends_held(ts_span held, const char *at, const char *end) {
+/* Does the line end one that lacks something? "}" alone ends a computation where operands were cut, "}," does
+ * not. A quote that is cut off is none that goes on. */
+static bool ends_held(ts_span held, const char *at, const char *end) {
     bool comma = end - at > 1 && at[1] == ',', closes = at < end && *at == '}';
     open_ends o = scan(held);
-    if (hlo_lacks_equals(held)) return at == end || (ts_span_is(held, "ROOT") ? closes : *at != '=');
+    if (lacks_equals(held)) return at == end || (ts_span_is(held, "ROOT") ? closes : *at != '=');
     if (o.quote) return is_beginning(at, end) || !memchr(at, '"', (size_t)(end - at));
     bool in_attribute = o.braces > 0 && o.parentheses <= 0;
     if (closes) return comma ? o.braces <= 0 : !in_attribute;
     return is_beginning(at, end) || (in_attribute && !may_be_attribute(at, end));
 }
+
+/* ---- What is held ---- */
+
+bool hlo_is_literal(const ts_hlo_instruction *i) { return i->cut && ts_span_is(i->opcode, "constant"); }
+
+void hlo_hold_literal(hlo_held *h, ts_hlo_instruction *i) {
+    i->cut = false;
+    h->kind = HLO_HOLDS_LITERAL;
+    h->depth = 1 + hlo_depth_of(i->operands.text, i->operands.text + i->operands.length);
+    if (h->depth <= 0) h->kind = HLO_HOLDS_NOTHING;
+}
+
+hlo_answer hlo_literal_goes_on(hlo_held *h, const hlo_line *line) {
+    ts_hlo_instruction i;
+    if (hlo_read_instruction(line->at, line->end, &i) != HLO_NOT_ONE) return HLO_NOT_ONE;
+    h->depth += hlo_depth_of(line->at, line->end);
+    return h->depth > 0 ? HLO_ENDS_EARLY : HLO_WHOLE;
+}
+
+void hlo_hold_instruction(hlo_held *h, int64_t line, hlo_answer found, const ts_hlo_instruction *i,
+                          const hlo_line *first) {
+    hlo_hold(h, HLO_HOLDS_INSTRUCTION, line, first->at, first->end);
+    h->whole = found == HLO_WHOLE;
+    h->lacks = hlo_lacks_calls(i);
+}
+
+bool hlo_instruction_goes_on(const hlo_held *h, const hlo_line *line) {
+    size_t length = (size_t)(line->end - line->at);
+    if (h->lines == TS_HLO_JOINED_LINES || h->text.length + 1 + length > TS_HLO_LINE_BYTES) return false;
+    return h->whole ? is_rest(line, h->lacks) : !ends_held(hlo_held_text(h), line->at, line->end);
+}
+
+hlo_answer hlo_instruction_read(const hlo_held *h, ts_hlo_instruction *i) {
+    const char *at = h->text.bytes, *end = at + h->text.length;
+    hlo_answer found = hlo_read_instruction(at, end, i);
+    return found == HLO_NOT_ONE ? hlo_read_labelled(at, end, i) : found;
+}
+
+hlo_answer hlo_instruction_join(hlo_held *h, const hlo_line *line) {
+    ts_hlo_instruction i;
+    hlo_held_join(h, ' ', line->at, line->end);
+    if (lacks_equals(hlo_held_text(h))) return HLO_ENDS_EARLY;
+    hlo_answer found = hlo_instruction_read(h, &i);
+    h->whole = found == HLO_WHOLE;
+    h->lacks = hlo_lacks_calls(&i);
+    bool more = h->whole ? hlo_may_go_on(&i, line->next) : found == HLO_ENDS_EARLY && !hlo_is_literal(&i);
+    return more ? HLO_ENDS_EARLY : HLO_WHOLE;
+}
+
+/* ---- Several in a line ---- */
 
 /* A line, and what is open where it was looked at last, with the lines before. */
 typedef struct {

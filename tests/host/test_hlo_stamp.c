@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/hlo_private.h"
+#include "host/hlo_reader_private.h"
 #include "tests/support/test.h"
 
 static const char *behind(const char *line) { return hlo_skip_stamp(line, line + strlen(line)); }

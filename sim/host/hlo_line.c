@@ -1,0 +1,62 @@
+/* HLO text: a line without what logs, mails and people put around it. */
+#include <string.h>
+
+#include "hlo_reader_private.h"
+
+static const char *skip_mail(const char *at, const char *end) {
+    while (at < end && ((*at != '\n' && hlo_is_space(*at)) || *at == '>')) at++;
+    return at;
+}
+
+char hlo_first_byte(const char *at, const char *end) {
+    at = skip_mail(at, end);
+    if (at < end && !hlo_may_begin_stamp(at, end)) return *at;
+    at = skip_mail(hlo_skip_stamp(at, end), end);
+    return at < end ? *at : '\n';
+}
+
+/* Behind what mail writes before what it quotes, "> ", ">> ", "> > ", with nothing behind it too: at most so
+ * many marks; *marks says how many. */
+static const char *skip_quotes(const char *line, const char *end, int most, int *marks) {
+    const char *at = line;
+    for (*marks = 0; at < end && (*at == '>' ? *marks < most : at > line && *at == ' '); at++)
+        *marks += *at == '>';
+    if (at == end || (at > line && at[-1] == ' ')) return at;
+    *marks = 0;
+    return line;
+}
+
+/* Where "// .." begins behind white space and outside quotes, or `end`. */
+static const char *comment_start(const char *at, const char *end) {
+    const char *line = at, *slash = at;
+    while ((slash = memchr(slash, '/', (size_t)(end - slash))) != NULL && ++slash < end) {
+        if (*slash != '/' || slash - line < 2 || !hlo_is_space(slash[-2])) continue;
+        while (at < slash - 1) at = *at == '"' ? hlo_quote_end(at, end) : at + 1;
+        if (at == slash - 1) return at;
+    }
+    return end;
+}
+
+void hlo_line_strip(hlo_line *line, int most_marks) {
+    const char *at = line->at, *end = line->end;
+    while (at < end && hlo_is_space(*at)) at++;
+    at = hlo_skip_stamp(skip_quotes(at, end, most_marks, &line->marks), end);
+    while (at < end && hlo_is_space(*at)) at++;
+    end = comment_start(at, end);
+    while (end > at && hlo_is_space(end[-1])) end--;
+    line->at = at;
+    line->end = end;
+}
+
+bool hlo_line_is_comment(const hlo_line *line) {
+    const char *at = line->at, *end = line->end;
+    return at < end && *at == '/' && ((end - at > 1 && at[1] == '/') || hlo_skip_space(at, end) == end);
+}
+
+static bool is_mark(char c) { return c == '=' || c == '-' || c == '*' || c == '.' || c == '+' || c == '_'; }
+
+bool hlo_line_is_blank(const hlo_line *line) {
+    const char *at = line->at;
+    while (at < line->end && (is_mark(*at) || hlo_is_space(*at))) at++;
+    return at == line->end;
+}

@@ -1,0 +1,159 @@
+/* What the reader of HLO text is made of: lines, what is held of them, and who is told. */
+#ifndef TILESIM_HOST_HLO_READER_PRIVATE_H
+#define TILESIM_HOST_HLO_READER_PRIVATE_H
+
+#include "hlo_private.h"
+
+/* ---- What is around text in logs, terminals and web pages (hlo_stamp.c) ---- */
+
+/* Behind what logs write before each line, "I0320 03:59:34.7 855 compiler.cc:2163] " or "E   ". */
+const char *hlo_skip_stamp(const char *line, const char *end);
+/* Quickly, as most lines begin none. */
+bool hlo_may_begin_stamp(const char *at, const char *end);
+/* Has the text tabs, no-break spaces, or what sets the colours of a terminal? */
+bool hlo_has_marks(const char *at, size_t length);
+/* The text with blanks in place of these, and without colours. */
+void hlo_add_plain(ts_text *out, const char *at, const char *end);
+/* Are lines written as one, with "\n" between them, as in strings of JSON and Python? Not what is quoted. */
+bool hlo_has_escapes(const char *at, const char *end);
+/* These lines. */
+void hlo_add_unescaped(ts_text *out, const char *at, const char *end);
+
+/* ---- A line (hlo_line.c) ---- */
+
+typedef struct {
+    const char *at, *end;
+    char next;      /* what the next line begins with, behind blanks and what is around text; '\n': nothing */
+    bool shortened; /* it was longer, and what it leaves open is not known */
+    int marks;      /* of a mail that quotes it */
+} hlo_line;
+
+/* What the line begins with behind blanks, marks of mail and a log's stamp; '\n': nothing. */
+char hlo_first_byte(const char *at, const char *end);
+/* The line alone: behind its marks, at most so many, and stamps, and up to a comment. */
+void hlo_line_strip(hlo_line *line, int most_marks);
+/* One that begins with two slashes, or is a comment in marks of C. */
+bool hlo_line_is_comment(const hlo_line *line);
+/* Nothing, or only marks such as "====". */
+bool hlo_line_is_blank(const hlo_line *line);
+
+/* ---- Pieces of a text as lines (hlo_lines.c) ---- */
+
+enum { HLO_TAIL_BYTES = 1 << 12 };
+
+typedef struct {
+    void *self;
+    void (*take)(void *self, const hlo_line *line);
+    ts_text held;              /* of a line that has come in part; TS_HLO_LINE_BYTES at most */
+    size_t more;               /* bytes of it that are not there */
+    char tail[HLO_TAIL_BYTES]; /* the last of these, where their number says, modulo its size */
+    bool waits;                /* all of it has come: for the beginning of the next line .. */
+    ts_text ahead;             /* .. of which so much has */
+    bool has_marks;            /* any line of this piece, or of what is held */
+    ts_text plain;             /* such a line without them */
+} hlo_lines;
+
+void hlo_lines_begin(hlo_lines *lines, ts_arena *arena, void *self,
+                     void (*take)(void *self, const hlo_line *line));
+void hlo_lines_feed(hlo_lines *lines, const char *bytes, size_t length);
+void hlo_lines_finish(hlo_lines *lines);
+
+/* ---- Who is told what the text says (hlo_teller.c) ---- */
+
+typedef struct {
+    const ts_hlo_events *events;
+    ts_hlo_counts counts;
+    int64_t line; /* where what is looked at begins */
+    bool in_computation;
+} hlo_teller;
+
+void hlo_tell_kind(hlo_teller *teller, ts_hlo_line_kind kind); /* of a line */
+void hlo_tell_instruction(hlo_teller *teller, ts_hlo_instruction *i);
+void hlo_tell_computation(hlo_teller *teller, ts_span name, bool entry);
+void hlo_tell_end(hlo_teller *teller); /* of a computation, if there is one */
+void hlo_tell_message(hlo_teller *teller, const char *at, const char *end);
+/* What is nothing of HLO: a message, or a row of attributes. */
+void hlo_tell_other(hlo_teller *teller, const char *at, const char *end);
+
+/* ---- Lines that may go on in the next ones (hlo_held.c) ---- */
+
+typedef enum {
+    HLO_HOLDS_NOTHING,
+    HLO_HOLDS_HEADER,    /* of a module */
+    HLO_HOLDS_SIGNATURE, /* of a computation */
+    HLO_HOLDS_STATEMENT, /* of StableHLO */
+    HLO_HOLDS_INSTRUCTION,
+    HLO_HOLDS_LITERAL, /* whose instruction was told: no text */
+} hlo_held_kind;
+
+typedef struct {
+    hlo_held_kind kind;
+    ts_text text;
+    int64_t line;       /* its first one */
+    int lines;          /* how many */
+    int64_t depth;      /* of a header, a signature, a literal: brackets that are open */
+    bool quoted;        /* of a header: within a quote of several lines */
+    bool opened, arrow; /* of a signature: has it "(", "->"? */
+    bool whole, lacks;  /* of an instruction: it may end here, lacks attributes that need no comma */
+    int marks;          /* of a statement, of mail */
+} hlo_held;
+
+/* The text may be that of `held` itself. */
+void hlo_hold(hlo_held *held, hlo_held_kind kind, int64_t line, const char *at, const char *end);
+/* False: that would be too long. */
+bool hlo_held_join(hlo_held *held, char mark, const char *at, const char *end);
+ts_span hlo_held_text(const hlo_held *held);
+
+/* ---- Instructions over several lines (hlo_wrap.c) ---- */
+
+/* A loop without its computations is not all of it. */
+bool hlo_lacks_calls(const ts_hlo_instruction *i);
+/* May the next line, which begins so, go on with an instruction that could end here? */
+bool hlo_may_go_on(const ts_hlo_instruction *i, char next);
+/* Holds it, or what may be the beginning of one. */
+void hlo_hold_instruction(hlo_held *held, int64_t line, hlo_answer found, const ts_hlo_instruction *i,
+                          const hlo_line *first);
+/* Does the line, or what it begins with, go on with the instruction? */
+bool hlo_instruction_goes_on(const hlo_held *held, const hlo_line *line);
+/* Adds the line. HLO_WHOLE: no more may come. */
+hlo_answer hlo_instruction_join(hlo_held *held, const hlo_line *line);
+/* What is held, as an instruction. */
+hlo_answer hlo_instruction_read(const hlo_held *held, ts_hlo_instruction *i);
+/* A constant's values may go over many lines, none of which matters; its attributes are as any. */
+bool hlo_is_literal(const ts_hlo_instruction *i);
+void hlo_hold_literal(hlo_held *held, ts_hlo_instruction *i);
+/* Does the line go on with its values? HLO_WHOLE: and ends them. */
+hlo_answer hlo_literal_goes_on(hlo_held *held, const hlo_line *line);
+/* Where another instruction begins in a line, behind one or what goes on with one that is held: text that is
+ * filled has several in a line. `end`: there is none. */
+const char *hlo_next_instruction(ts_span held, const char *at, const char *end, bool in_computation);
+
+/* ---- The header of a module (hlo_header.c) ---- */
+
+bool hlo_is_module(const char *at, const char *end);
+void hlo_hold_header(hlo_held *held, int64_t line, const char *at, const char *end);
+hlo_answer hlo_header_goes_on(hlo_held *held, const hlo_line *line);
+void hlo_header_tell(const hlo_held *held, hlo_teller *teller);
+
+/* ---- That of a computation (hlo_signature.c) ---- */
+
+/* True: the line is one. */
+bool hlo_take_computation(hlo_teller *teller, const char *at, const char *end);
+/* Holds a line that is nothing by itself and may begin one. */
+bool hlo_hold_signature(hlo_held *held, int64_t line, const char *at, const char *end);
+/* HLO_WHOLE: with this line it has ended. */
+hlo_answer hlo_signature_goes_on(hlo_held *held, const hlo_line *line);
+/* It has ended, or was none: then its lines are by themselves. */
+void hlo_signature_tell(const hlo_held *held, hlo_teller *teller);
+
+/* ---- Tables of names, locations and stack frames (hlo_table.c) ---- */
+
+typedef struct {
+    bool open;
+    int64_t depth; /* brackets open in the last row */
+} hlo_table;
+
+/* True: the line is a heading, a row, or more of one that is broken over lines. */
+bool hlo_table_take(hlo_table *table, hlo_teller *teller, const char *at, const char *end);
+
+#endif
