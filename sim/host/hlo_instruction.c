@@ -12,10 +12,11 @@ static bool says_more(const char *at, const char *end) {
 
 int64_t hlo_depth_of(const char *at, const char *end) {
     int64_t depth = 0;
-    while (at < end) {
-        depth += (*at == '(' || *at == '{') - (*at == ')' || *at == '}');
-        at = *at == '"' ? hlo_quote_end(at, end) : at + 1;
-    }
+    for (; at < end; at++)
+        if (*at == '"')
+            at = hlo_quote_end(at, end) - 1;
+        else if (hlo_is(*at, HLO_OPENS | HLO_CLOSES))
+            depth += hlo_is(*at, HLO_OPENS) ? 1 : -1;
     return depth;
 }
 

@@ -2,22 +2,33 @@
 #ifndef TILESIM_HOST_HLO_PRIVATE_H
 #define TILESIM_HOST_HLO_PRIVATE_H
 
+#include <string.h>
+
 #include "base/text.h"
 #include "host/hlo.h"
 
-/* NUL: what some logs are padded with. */
-static inline bool hlo_is_space(char c) { return ts_is_space(c) || c == '\0'; }
-static inline bool hlo_is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || ts_is_digit(c) || c == '_';
-}
-/* A byte of UTF-8 too. */
-static inline bool hlo_is_name(char c) {
-    return hlo_is_word(c) || c == '.' || c == '-' || (unsigned char)c >= 0x80;
-}
+/* What a byte may be, for loops over many. */
+enum {
+    HLO_WORD = 1,
+    HLO_NAME = 2,  /* of a word, "." or "-", or of UTF-8 */
+    HLO_SPACE = 4, /* NUL, too: what some logs are padded with */
+    HLO_OPENS = 8, /* '(' or '{'; '>' in "->" and '<' in "<=" are no brackets */
+    HLO_CLOSES = 16,
+    HLO_SQUARE = 32, /* '[' or ']' */
+    HLO_COMMA = 64,
+    HLO_QUOTE = 128,
+};
+extern const uint8_t hlo_bytes[256];
+
+static inline bool hlo_is(char c, int kinds) { return (hlo_bytes[(uint8_t)c] & kinds) != 0; }
+static inline bool hlo_is_space(char c) { return hlo_is(c, HLO_SPACE); }
+static inline bool hlo_is_word(char c) { return hlo_is(c, HLO_WORD); }
+static inline bool hlo_is_name(char c) { return hlo_is(c, HLO_NAME); }
 
 /* Does the text from `at` to `end` begin so? */
 static inline bool hlo_begins(const char *at, const char *end, const char *text) {
-    return ts_hlo_begins((ts_span){at, (size_t)(end - at)}, text);
+    const size_t length = strlen(text);
+    return (size_t)(end - at) >= length && memcmp(at, text, length) == 0;
 }
 
 /* Behind white space and comments. */

@@ -8,6 +8,42 @@
 
 enum { LONGEST_TYPE = 16 };
 
+#define EIGHT(kind) kind, kind, kind, kind, kind, kind, kind, kind
+enum { NAMED = HLO_WORD | HLO_NAME };
+const uint8_t hlo_bytes[256] = {
+    ['\0'] = HLO_SPACE,
+    ['\t'] = HLO_SPACE,
+    ['\n'] = HLO_SPACE,
+    ['\r'] = HLO_SPACE,
+    [' '] = HLO_SPACE,
+    ['"'] = HLO_QUOTE,
+    ['('] = HLO_OPENS,
+    [')'] = HLO_CLOSES,
+    [','] = HLO_COMMA,
+    ['-'] = HLO_NAME,
+    ['.'] = HLO_NAME,
+    ['0'] = EIGHT(NAMED),
+    NAMED,
+    NAMED,
+    ['A'] = EIGHT(NAMED),
+    EIGHT(NAMED),
+    EIGHT(NAMED),
+    NAMED,
+    NAMED,
+    ['['] = HLO_SQUARE,
+    [']'] = HLO_SQUARE,
+    ['_'] = NAMED,
+    ['a'] = EIGHT(NAMED),
+    EIGHT(NAMED),
+    EIGHT(NAMED),
+    NAMED,
+    NAMED,
+    ['{'] = HLO_OPENS,
+    ['}'] = HLO_CLOSES,
+    [0x80] = EIGHT(EIGHT(HLO_NAME)),
+    EIGHT(EIGHT(HLO_NAME)),
+};
+
 bool ts_hlo_begins(ts_span span, const char *text) {
     size_t length = strlen(text);
     return span.length >= length && memcmp(span.text, text, length) == 0;
@@ -44,10 +80,6 @@ int64_t ts_hlo_number(ts_span digits) {
     return number;
 }
 
-/* What a byte means to whoever looks for the end of a bracket. */
-static const uint8_t marks[256] = {
-    ['('] = 1, ['['] = 1, ['{'] = 1, [')'] = 2, [']'] = 2, ['}'] = 2, ['"'] = 3, [','] = 4, ['\''] = 0};
-
 const char *hlo_quote_end(const char *at, const char *end) {
     for (at++; at < end; at++)
         if (*at == '\\')
@@ -57,24 +89,20 @@ const char *hlo_quote_end(const char *at, const char *end) {
     return end;
 }
 
-/* A '>' in "->" and '<' in "<=" are no brackets, so only these three pairs count. */
+enum { BRACKETS = HLO_OPENS | HLO_CLOSES | HLO_SQUARE };
+
+static bool opens(char c) { return hlo_is(c, HLO_OPENS) || c == '['; }
+
 const char *hlo_bracket_end(const char *at, const char *end) {
     int64_t depth = 0;
-    while (at < end) {
-        switch (marks[(uint8_t)*at]) {
-        case 1:
+    for (; at < end; at++) {
+        if (!hlo_is(*at, BRACKETS | HLO_QUOTE)) continue;
+        if (*at == '"')
+            at = hlo_quote_end(at, end) - 1;
+        else if (opens(*at))
             depth++;
-            break;
-        case 2:
-            if (--depth <= 0) return at + 1;
-            break;
-        case 3:
-            at = hlo_quote_end(at, end);
-            continue;
-        default:
-            break;
-        }
-        at++;
+        else if (--depth <= 0)
+            return at + 1;
     }
     return NULL;
 }
@@ -85,14 +113,12 @@ bool ts_hlo_next(ts_span *rest, ts_span *item) {
     from = at = hlo_skip_space(at, end);
     if (at >= end) return false;
     for (; at < end; at++) {
-        uint8_t mark = marks[(uint8_t)*at];
-        if (mark == 1)
-            depth++;
-        else if (mark == 2)
-            depth--;
-        else if (mark == 3)
+        if (!hlo_is(*at, BRACKETS | HLO_QUOTE | HLO_COMMA)) continue;
+        if (*at == '"')
             at = hlo_quote_end(at, end) - 1;
-        else if (mark == 4 && depth <= 0)
+        else if (*at != ',')
+            depth += opens(*at) ? 1 : -1;
+        else if (depth <= 0)
             break;
     }
     if (at > end) at = end;
@@ -109,7 +135,7 @@ bool ts_hlo_attribute(ts_span attributes, const char *name, ts_span *value) {
     if (attributes.length <= length) return false;
     const char *found = memmem(attributes.text, attributes.length, name, length), *at = attributes.text;
     if (found == NULL) return false;
-    while (at < found && (marks[(uint8_t)*at] == 0 || *at == ',')) at++;
+    while (at < found && !hlo_is(*at, BRACKETS | HLO_QUOTE)) at++;
     if (at == found && at > attributes.text && (at[-1] == ',' || hlo_is_space(at[-1]))) /* at no depth */
         attributes.length -= (size_t)(found - attributes.text), attributes.text = found;
     while (ts_hlo_next(&attributes, &item)) {

@@ -223,6 +223,7 @@ static bool is_string(const char *at, const char *end) { return at < end && memc
 
 bool hlo_has_escapes(const char *at, const char *end) {
     bool string = is_string(at, end);
+    if (!memchr(at, '\\', (size_t)(end - at))) return false; /* as of most lines */
     while (at < end) {
         if (*at == '"' && !string) {
             at = hlo_quote_end(at, end);
