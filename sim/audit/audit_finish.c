@@ -225,6 +225,7 @@ static void note_text(ts_audit *a, const ts_hlo_counts *text) {
         int64_t count;
         const char *kind;
     } kinds[] = {{text->cut_instructions, "instructions that are cut off"},
+                 {text->kinds[TS_HLO_OLD], "lines of a diff's old side"},
                  {text->long_lines, "lines longer than 1 MiB, whose middle was left out"},
                  {text->unended_computations, "computations that do not end"}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {

@@ -62,11 +62,13 @@ static bool take_bracket(ts_hlo_reader *r, const hlo_line *line) {
 }
 
 static bool take_blank(ts_hlo_reader *r, const hlo_line *line) {
-    if (hlo_line_is_blank(line)) {
-        hlo_tell_kind(&r->teller, TS_HLO_BLANK);
-        if (line->at < line->end && *line->at == '=') hlo_tell_message(&r->teller, line->at, line->end);
-        return true;
-    }
+    if (!hlo_line_is_blank(line)) return false;
+    hlo_tell_kind(&r->teller, TS_HLO_BLANK);
+    if (line->at < line->end && *line->at == '=') hlo_tell_message(&r->teller, line->at, line->end);
+    return true;
+}
+
+static bool take_comment(ts_hlo_reader *r, const hlo_line *line) {
     if (!hlo_line_is_comment(line)) return false;
     hlo_tell_kind(&r->teller, TS_HLO_COMMENT);
     return true;
@@ -137,22 +139,21 @@ static void give_held(ts_hlo_reader *r, char next) {
     r->teller.line = now;
 }
 
-/* Where the first instruction of a line that has several ends, or the rest of the one that is held; `held`:
- * what of it goes on in the line. */
-static hlo_line first_part(const ts_hlo_reader *r, const hlo_line *line, ts_span held, const char **behind) {
-    hlo_line part = *line;
-    *behind = line->end;
-    if (r->is_mlir || !(r->teller.in_computation || held.length > 0)) return part;
-    *behind = hlo_next_instruction(held, line->at, line->end, r->teller.in_computation);
-    if (*behind == line->end) return part;
-    part.next = **behind;
-    for (part.end = *behind; part.end > part.at && hlo_is_space(part.end[-1]);) part.end--;
-    return part;
+/* Cuts the line behind the first of several instructions, or behind the rest of the one that is held; `held`:
+ * what of it goes on in the line. Returns where the others begin. */
+static const char *cut_line(const ts_hlo_reader *r, hlo_line *line, ts_span held) {
+    const bool in_computation = r->teller.in_computation;
+    if (r->is_mlir || !(in_computation || held.length > 0)) return line->end;
+    const char *behind = hlo_next_instruction(held, line->at, line->end, in_computation);
+    if (behind == line->end) return behind;
+    line->next = *behind;
+    line->end = behind;
+    while (line->end > line->at && hlo_is_space(line->end[-1])) line->end--;
+    return behind;
 }
 
-/* The line, or what it has of an instruction, goes on with what is held; *behind is where that ends. HLO_WHOLE:
- * no more may come. */
-static hlo_answer join_held(ts_hlo_reader *r, const hlo_line *line, const char **behind) {
+/* The line goes on with what is held, up to *behind. HLO_WHOLE: no more may come. */
+static hlo_answer join_held(ts_hlo_reader *r, hlo_line *line, const char **behind) {
     hlo_held *h = &r->held;
     *behind = line->end;
     if (h->kind == HLO_HOLDS_HEADER) return hlo_header_goes_on(h, line);
@@ -160,20 +161,17 @@ static hlo_answer join_held(ts_hlo_reader *r, const hlo_line *line, const char *
     if (h->kind == HLO_HOLDS_STATEMENT) return hlo_statement_goes_on(h, line);
     if (h->kind == HLO_HOLDS_LITERAL) return hlo_literal_goes_on(h, line);
     if (!hlo_instruction_goes_on(h, line)) return HLO_NOT_ONE;
-    const hlo_line part = first_part(r, line, hlo_held_text(h), behind);
-    return hlo_instruction_join(h, &part);
+    *behind = cut_line(r, line, hlo_held_text(h));
+    return hlo_instruction_join(h, line);
 }
 
-/* True: that was so, or the line is a comment; *line is what is left of it. */
-static bool take_held(ts_hlo_reader *r, hlo_line *line) {
-    const char first = line->at < line->end ? *line->at : '\n', *behind = line->end;
+/* True: that was so, or the line is a comment. */
+static bool take_held(ts_hlo_reader *r, hlo_line *line, const char **behind) {
+    const char first = line->at < line->end ? *line->at : '\n';
     if (r->held.kind == HLO_HOLDS_NOTHING) return false;
-    bool comment = r->held.kind >= HLO_HOLDS_STATEMENT && hlo_line_is_comment(line);
-    hlo_answer found = comment ? HLO_ENDS_EARLY : join_held(r, line, &behind);
-    if (found != HLO_NOT_ONE) {
-        hlo_tell_kind(&r->teller, comment ? TS_HLO_COMMENT : TS_HLO_LITERAL);
-        line->at = behind;
-    }
+    if (r->held.kind >= HLO_HOLDS_STATEMENT && take_comment(r, line)) return *behind = line->end, true;
+    hlo_answer found = join_held(r, line, behind);
+    if (found != HLO_NOT_ONE) hlo_tell_kind(&r->teller, TS_HLO_LITERAL);
     if (found != HLO_ENDS_EARLY) give_held(r, found == HLO_WHOLE ? line->next : first);
     return found != HLO_NOT_ONE;
 }
@@ -181,25 +179,35 @@ static bool take_held(ts_hlo_reader *r, hlo_line *line) {
 /* ---- Lines ---- */
 
 static void take_stripped(ts_hlo_reader *r, hlo_line *line) {
-    const char *behind = line->at;
-    do {
-        if (take_held(r, line)) continue;
-        if (take_blank(r, line)) return;
-        const hlo_line part = first_part(r, line, (ts_span){0}, &behind);
-        take_fresh(r, &part, true);
+    const char *const end = line->end, *behind;
+    const char next = line->next;
+    while (true) {
+        if (!take_held(r, line, &behind)) {
+            if (take_blank(r, line) || take_comment(r, line)) return;
+            behind = cut_line(r, line, (ts_span){0});
+            take_fresh(r, line, true);
+        }
+        if (behind == end) return;
         line->at = behind;
-    } while (line->at < line->end);
+        line->end = end;
+        line->next = next;
+    }
 }
 
-static void take_line(void *self, const hlo_line *raw) {
+static void take_dropped(ts_hlo_reader *r, int64_t lines) {
+    r->teller.counts.lines += lines;
+    r->teller.counts.kinds[TS_HLO_OLD] += lines;
+}
+
+static void take_line(void *self, hlo_line *line) {
     ts_hlo_reader *r = self;
-    hlo_line line = *raw;
+    take_dropped(r, line->dropped);
     r->teller.line = ++r->teller.counts.lines;
-    r->teller.counts.long_lines += line.shortened;
-    if (r->teller.line == 1) line.at += ts_text_mark(line.at, (size_t)(line.end - line.at));
+    r->teller.counts.long_lines += line->shortened;
+    if (r->teller.line == 1) line->at += ts_text_mark(line->at, (size_t)(line->end - line->at));
     /* Of a statement's other lines no more marks than of its first: ">" closes a bracket, too. */
-    hlo_line_strip(&line, r->held.kind == HLO_HOLDS_STATEMENT ? r->held.marks : INT_MAX);
-    take_stripped(r, &line);
+    hlo_line_strip(line, r->held.kind == HLO_HOLDS_STATEMENT ? r->held.marks : INT_MAX);
+    take_stripped(r, line);
 }
 
 /* They are counted as lines. */
@@ -247,6 +255,7 @@ static void cut_held(ts_hlo_reader *r) {
 
 void ts_hlo_finish(ts_hlo_reader *r) {
     hlo_lines_finish(&r->lines);
+    take_dropped(r, r->lines.dropped);
     cut_held(r);
     give_held(r, '\n');
     r->teller.counts.unended_computations += r->teller.in_computation;

@@ -42,6 +42,7 @@ typedef enum {
     TS_HLO_COMMENT, /* a line that begins with "//" or "#" */
     TS_HLO_TABLE,   /* a row of the tables of names, locations and stack frames */
     TS_HLO_LITERAL, /* a further line of a constant, or of an attribute */
+    TS_HLO_OLD,     /* a line of a diff's old side */
     TS_HLO_LINE_KINDS
 } ts_hlo_line_kind;
 

@@ -26,6 +26,7 @@ typedef struct {
     char next;      /* what the next line begins with, behind blanks and what is around text; '\n': nothing */
     bool shortened; /* it was longer, and what it leaves open is not known */
     int marks;      /* of a mail that quotes it */
+    int64_t dropped; /* lines before it that are none of the text's */
 } hlo_line;
 
 /* What the line begins with behind blanks, marks of mail and a log's stamp; '\n': nothing. */
@@ -37,24 +38,52 @@ bool hlo_line_is_comment(const hlo_line *line);
 /* Nothing, or only marks such as "====". */
 bool hlo_line_is_blank(const hlo_line *line);
 
+/* ---- Numbers of lines, and marks of diffs (hlo_margin.c) ---- */
+
+typedef struct {
+    size_t width;   /* of what is before the last line that was asked of */
+    bool active;    /* lines have numbers, or are of a diff */
+    int64_t number; /* of the next line; 0: lines have none */
+    enum { HLO_DIFF_NONE, HLO_DIFF_HUNK, HLO_DIFF_CHANGE } diff;
+    bool fenced;                /* in a block of Markdown that is a diff */
+    int64_t old_left, new_left; /* lines of a hunk, or of a change, of each side */
+} hlo_margin;
+
+typedef enum {
+    HLO_MARGIN_SKIP,  /* the line is behind it */
+    HLO_MARGIN_BLANK, /* there is nothing behind it: what is held does not go on */
+    HLO_MARGIN_DROP,  /* the line is none of the text's: what is held goes on with the next */
+} hlo_margin_kind;
+
+/* May a line that begins so, behind blanks, have one? Quickly, as most have none. */
+static inline bool hlo_margin_may_be(const hlo_margin *m, char first) {
+    return m->active || ts_is_digit(first) || first == '@' || first == '`';
+}
+/* Of the next line, which begins so. */
+hlo_margin_kind hlo_margin_take(hlo_margin *m, const char *at, const char *end);
+
 /* ---- Pieces of a text as lines (hlo_lines.c) ---- */
 
 enum { HLO_TAIL_BYTES = 1 << 12 };
 
 typedef struct {
     void *self;
-    void (*take)(void *self, const hlo_line *line);
-    ts_text held;              /* of a line that has come in part; TS_HLO_LINE_BYTES at most */
-    size_t more;               /* bytes of it that are not there */
-    char tail[HLO_TAIL_BYTES]; /* the last of these, where their number says, modulo its size */
-    bool waits;                /* all of it has come: for the beginning of the next line .. */
-    ts_text ahead;             /* .. of which so much has */
-    bool has_marks;            /* any line of this piece, or of what is held */
-    ts_text plain;             /* such a line without them */
+    void (*take)(void *self, hlo_line *line); /* which may be changed */
+    ts_text held;                             /* of a line that has come in part; TS_HLO_LINE_BYTES at most */
+    size_t more;                              /* bytes of it that are not there */
+    char tail[HLO_TAIL_BYTES];     /* the last of these, where their number says, modulo its size */
+    bool waits;                    /* all of it has come: for the beginning of the next line .. */
+    ts_text ahead;                 /* .. of which so much has */
+    bool begun;                    /* the first line has */
+    bool drops;                    /* what comes is of no line, up to its newline */
+    hlo_margin margin;             /* before lines */
+    size_t width, next_width;      /* of the line that comes and of the next; SIZE_MAX: that is all of it */
+    int64_t dropped, next_dropped; /* lines before them */
+    bool has_marks;                /* any line of this piece, or of what is held */
+    ts_text plain;                 /* such a line without them */
 } hlo_lines;
 
-void hlo_lines_begin(hlo_lines *lines, ts_arena *arena, void *self,
-                     void (*take)(void *self, const hlo_line *line));
+void hlo_lines_begin(hlo_lines *lines, ts_arena *arena, void *self, void (*take)(void *self, hlo_line *line));
 void hlo_lines_feed(hlo_lines *lines, const char *bytes, size_t length);
 void hlo_lines_finish(hlo_lines *lines);
 

@@ -839,6 +839,30 @@ def broken_by_hand_and_quoted_in_mail():
 
 
 @test
+def behind_numbers_and_marks_of_diffs():
+    """Lines with numbers are what is behind these; a diff is its new side, and says how much of the old one is left out."""
+    old = f"HloModule m\n\nENTRY %main (a: f32[8,128]) -> f32[8,128] {{\n  {P}  ROOT %b = {A} copy(%a)\n}}\n"
+    new = old.replace(f"ROOT %b = {A} copy(%a)", f"%b = {B} copy(%a),\n    metadata={{op_name=\"f\"}}\n  ROOT %c = {B} negate(%b)")
+    expected = without_lines(audit(new))
+    lines = new.split("\n")[:-1]
+    for form in ("{:6}\t{}", "{}:{}", "{:3} {}", "{:5} | {}", "{:4}   \u2502 {}", "{:3}: {}"):
+        assert without_lines(audit("".join(form.format(i + 1, line) + "\n" for i, line in enumerate(lines)))) == expected, form
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder) / name for name in ("old", "new")]
+        for path, text in zip(paths, (old, new)):
+            path.write_text(text)
+        for options in ([], ["-u"], ["-U0"]):
+            diff = subprocess.run(["diff", *options, *paths], capture_output=True, text=True).stdout
+            result = audit(diff)
+            counts = {b["shape"]: b["count"] for b in result["buffers"]}
+            assert counts == ({A: 1, B: 2} if options == ["-u"] else {B: 2}), (options, counts)
+            left = {k["kind"]: k["count"] for k in result["not_understood"]}
+            assert left["lines of a diff's old side"] == (1 if options else 2), (options, left)
+    fenced = "See\n```diff\n" + "".join("  " + line + "\n" for line in lines) + "-  %d = f32[9,128]{1,0:T(8,128)} copy(%a)\n```\n"
+    assert {b["shape"] for b in audit(fenced)["buffers"]} == {A, B}
+
+
+@test
 def nothing_to_audit():
     """No table of zeros, which would pass a limit in CI."""
     example = ", expected HLO text, such as '%a = f32[8,128]{1,0:T(8,128)} parameter(0)'\n"

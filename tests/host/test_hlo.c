@@ -358,6 +358,18 @@ static const row rows[] = {
      "1 computation <c>\n2 message <ROOT>\nend\n4 computation <d>\n5 message <%a>\n6 <b> <f32[2]> <negate> "
      "<c>\n"
      "7 message <w>\n8 message <%a = words>\n10 message <ROOT>\n12 message <%d>\nend\n"},
+    /* Of a diff the new side, of lines with numbers what is behind these: also of those that go on. */
+    {"@@ -1,6 +1,6 @@\n HloModule m\n \n c {\n-  a = f32[8]\n+  a = f32[2]\n-  copy(b)\n+    negate(b)\n }\n"
+     "@@ -9,2 +9,2 @@\n-  x = f32[8] copy(y),\n-  z=1\n+  d = f32[2]\n+   copy(b)\n====\n",
+     "2 module <m>\n4 computation <c>\n6 <a> <f32[2]> <negate> <b>\nend\n13 <d> <f32[2]> <copy> <b>\n15 "
+     "message <====>\n"},
+    {"12,13c12,13\n<   a = f32[8] copy(b),\n<    x=1\n---\n>   a = f32[2] copy(b),\n>    x={\n20d20\n< }\n",
+     "5 <a> <f32[2]> <copy> <b> +<, x={>\n"},
+    {"\n     1\tHloModule m\n     2\n     3\tc {\n     4\t  a =\n     5\t  f32[2] negate(b)\n     6\t  d = "
+     "f32[2]\n     7\t"
+     "    copy(a)\n      , x=1\n     8\t}\n",
+     "2 module <m>\n4 computation <c>\n5 <a> <f32[2]> <negate> <b>\n7 <d> <f32[2]> <copy> <a> +< , "
+     "x=1>\nend\n"},
     /* Tables of a header, with a module in quotes that is none of the text's. */
     {"HloModule m, is_scheduled=true, origin_recovery_table={\n  {\"a\"} : {\"b\"},\n  \"\n    HloModule "
      "r\n\n    "
@@ -747,6 +759,25 @@ TEST_WITH_ARENA(each_line_is_counted_once) {
     assert_int_equal(counts->kinds[TS_HLO_OTHER], 2);
     assert_int_equal(counts->kinds[TS_HLO_LITERAL], 1);
     assert_int_equal(counts->computations, 1);
+}
+
+/* Lines of a diff's old side, also behind its last new one, and where there is none. */
+TEST_WITH_ARENA(old_lines_are_counted) {
+    static const struct {
+        const char *text;
+        int lines, old;
+    } texts[] = {{"@@ -1,3 +1 @@\n-a\n b\n-c\n", 4, 2}, {"```diff\n-a\n-b", 3, 2}, {"-a\n-b\n", 2, 0}};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        for (size_t piece = 1; piece < 99; piece += 90) {
+            ts_hlo_events events = {.self = NULL};
+            ts_hlo_reader *reader = ts_hlo_new(arena, &events);
+            const size_t length = strlen(texts[i].text);
+            for (size_t at = 0; at < length; at += piece)
+                ts_hlo_feed(reader, texts[i].text + at, piece < length - at ? piece : length - at);
+            ts_hlo_finish(reader);
+            assert_int_equal(ts_hlo_get_counts(reader)->lines, texts[i].lines);
+            assert_int_equal(ts_hlo_get_counts(reader)->kinds[TS_HLO_OLD], texts[i].old);
+        }
 }
 
 /* At the end of the text, or where another one begins; also one whose parameters do not end. */
