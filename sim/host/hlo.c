@@ -21,8 +21,11 @@ const ts_hlo_counts *ts_hlo_get_counts(const ts_hlo_reader *r) { return &r->tell
 
 /* ---- A line that goes on with nothing ---- */
 
-static void take_instruction(ts_hlo_reader *r, const hlo_line *line, hlo_answer found,
-                             ts_hlo_instruction *i) {
+/* What takes a line may leave some of it: *behind is where that begins. */
+static void take_instruction(ts_hlo_reader *r, hlo_line *line, hlo_answer found, ts_hlo_instruction *i,
+                             const char **behind) {
+    const char *last = i->attributes.text ? i->attributes.text + i->attributes.length : line->end;
+    if (last < line->end) *behind = hlo_line_cut(line, hlo_skip_space(last, line->end));
     bool literal = found == HLO_ENDS_EARLY && hlo_is_literal(i);
     bool goes_on = found == HLO_ENDS_EARLY ? !literal : hlo_may_go_on(i, line->next);
     r->table.open = false;
@@ -32,12 +35,20 @@ static void take_instruction(ts_hlo_reader *r, const hlo_line *line, hlo_answer 
     hlo_tell_instruction(&r->teller, i);
 }
 
-static bool take_module(ts_hlo_reader *r, const hlo_line *line) {
-    if (!hlo_is_module(line->at, line->end)) return false;
+static bool take_module(ts_hlo_reader *r, hlo_line *line, const char **behind) {
+    bool alone = line->end - line->at == sizeof "HloModule" - 1; /* with its name in the next line */
+    if (!hlo_is_module(line->at, line->end) || (alone && !hlo_is_name(line->next))) return false;
     hlo_tell_end(&r->teller);
-    hlo_hold_header(&r->held, r->teller.line, line->at, line->end);
+    const char *rest = hlo_hold_header(&r->held, r->teller.line, line);
+    if (rest > line->end) *behind = rest;
     r->is_mlir = false;
     return true;
+}
+
+static bool take_computation(ts_hlo_reader *r, const hlo_line *line, const char **behind) {
+    const char *rest = hlo_take_computation(&r->teller, line);
+    if (rest && rest < line->end) *behind = rest;
+    return rest != NULL;
 }
 
 static bool take_statement(ts_hlo_reader *r, const hlo_line *line) {
@@ -52,12 +63,18 @@ static bool take_statement(ts_hlo_reader *r, const hlo_line *line) {
     return is_one;
 }
 
-static bool take_bracket(ts_hlo_reader *r, const hlo_line *line) {
+/* Of a computation; behind it, in the same line, another may begin. */
+static bool take_bracket(ts_hlo_reader *r, const hlo_line *line, const char **behind) {
+    const char *rest = hlo_skip_space(line->at + 1, line->end);
     if (*line->at != '}') return false;
-    if (r->teller.in_computation)
-        hlo_tell_end(&r->teller);
-    else
+    if (!r->teller.in_computation) {
         hlo_tell_kind(&r->teller, TS_HLO_LITERAL);
+    } else {
+        bool more = rest < line->end &&
+                    (hlo_is_module(rest, line->end) || hlo_begins_computation(rest, line->end, line->next));
+        hlo_tell_end(&r->teller);
+        if (more) *behind = rest;
+    }
     return true;
 }
 
@@ -84,36 +101,37 @@ static bool take_left_side(ts_hlo_reader *r, const hlo_line *line) {
 
 static bool take_escaped(ts_hlo_reader *r, const hlo_line *line);
 
-/* `is_statement`: may it be one of StableHLO? */
-static void take_fresh(ts_hlo_reader *r, const hlo_line *line, bool may_be_statement) {
+static void take_fresh(ts_hlo_reader *r, hlo_line *line, bool may_be_statement, const char **behind) {
     const char *at = line->at, *end = line->end;
     ts_hlo_instruction i;
     if (*at == '#') return hlo_tell_kind(&r->teller, TS_HLO_COMMENT);
     if (r->is_mlir && may_be_statement && take_statement(r, line)) return;
     hlo_answer found = hlo_read_instruction(at, end, &i);
     if (found == HLO_NOT_ONE) {
-        if (take_escaped(r, line) || take_bracket(r, line) || take_module(r, line) ||
-            hlo_take_computation(&r->teller, at, end) || hlo_table_take(&r->table, &r->teller, at, end) ||
+        if (take_escaped(r, line) || take_bracket(r, line, behind) || take_module(r, line, behind) ||
+            take_computation(r, line, behind) || hlo_table_take(&r->table, &r->teller, at, end) ||
             (may_be_statement && take_statement(r, line)) || take_left_side(r, line))
             return;
         found = hlo_read_labelled(at, end, &i);
     }
     if (found != HLO_NOT_ONE)
-        take_instruction(r, line, found, &i);
-    else if (!hlo_hold_signature(&r->held, r->teller.line, at, end))
+        take_instruction(r, line, found, &i, behind);
+    else if (!hlo_hold_signature(&r->held, r->teller.line, line))
         hlo_tell_other(&r->teller, at, end);
 }
 
 /* ---- What is held ---- */
 
 static void give_statement(ts_hlo_reader *r, char next) {
-    const hlo_line line = {.at = r->held.text.bytes, .end = line.at + r->held.text.length, .next = next};
-    if (hlo_mlir_tell(&r->mlir, &r->teller, line.at, line.end))
+    const char *at = r->held.text.bytes, *end = at + r->held.text.length, *behind = end;
+    hlo_line line = {.at = at, .end = end, .next = next};
+    if (hlo_mlir_tell(&r->mlir, &r->teller, at, end))
         r->is_mlir = true;
     else if (r->held.lines == 1)
-        take_fresh(r, &line, false);
+        take_fresh(r, &line, false, &behind);
     else
-        hlo_tell_other(&r->teller, line.at, line.end);
+        behind = at;
+    if (behind < end) hlo_tell_other(&r->teller, behind, end);
 }
 
 static void give_instruction(ts_hlo_reader *r) {
@@ -139,29 +157,39 @@ static void give_held(ts_hlo_reader *r, char next) {
     r->teller.line = now;
 }
 
-/* Cuts the line behind the first of several instructions, or behind the rest of the one that is held; `held`:
- * what of it goes on in the line. Returns where the others begin. */
-static const char *cut_line(const ts_hlo_reader *r, hlo_line *line, ts_span held) {
+/* Where others begin behind the first instruction of a text; `held`: what of one goes on in it. */
+static const char *others_in(const ts_hlo_reader *r, const char *at, const char *end, ts_span held) {
     const bool in_computation = r->teller.in_computation;
-    if (r->is_mlir || !(in_computation || held.length > 0)) return line->end;
-    const char *behind = hlo_next_instruction(held, line->at, line->end, in_computation);
-    if (behind == line->end) return behind;
-    line->next = *behind;
-    line->end = behind;
-    while (line->end > line->at && hlo_is_space(line->end[-1])) line->end--;
-    return behind;
+    if (r->is_mlir || !(in_computation || held.length > 0)) return end;
+    return hlo_next_instruction(held, at, end, in_computation);
+}
+
+/* Cuts the line behind what it has, from there on, of what is held; returns where the rest begins. */
+static const char *cut_behind(const ts_hlo_reader *r, hlo_line *line, const char *from, ts_span held) {
+    const char *behind = others_in(r, from, line->end, held);
+    if (r->teller.in_computation) behind = hlo_closing_bracket(held, from, behind);
+    return hlo_line_cut(line, behind);
 }
 
 /* The line goes on with what is held, up to *behind. HLO_WHOLE: no more may come. */
 static hlo_answer join_held(ts_hlo_reader *r, hlo_line *line, const char **behind) {
     hlo_held *h = &r->held;
     *behind = line->end;
-    if (h->kind == HLO_HOLDS_HEADER) return hlo_header_goes_on(h, line);
-    if (h->kind == HLO_HOLDS_SIGNATURE) return hlo_signature_goes_on(h, line);
+    if (h->kind == HLO_HOLDS_HEADER) {
+        *behind = hlo_header_cut(h, line);
+        return hlo_header_goes_on(h, line);
+    }
+    if (h->kind == HLO_HOLDS_SIGNATURE) {
+        *behind = hlo_signature_cut(h, line);
+        return hlo_signature_goes_on(h, line);
+    }
     if (h->kind == HLO_HOLDS_STATEMENT) return hlo_statement_goes_on(h, line);
-    if (h->kind == HLO_HOLDS_LITERAL) return hlo_literal_goes_on(h, line);
+    if (h->kind == HLO_HOLDS_LITERAL) {
+        *behind = cut_behind(r, line, hlo_literal_end(h, line), (ts_span){" ", 1});
+        return hlo_literal_goes_on(h, line);
+    }
     if (!hlo_instruction_goes_on(h, line)) return HLO_NOT_ONE;
-    *behind = cut_line(r, line, hlo_held_text(h));
+    *behind = cut_behind(r, line, line->at, hlo_held_text(h));
     return hlo_instruction_join(h, line);
 }
 
@@ -183,9 +211,11 @@ static void take_stripped(ts_hlo_reader *r, hlo_line *line) {
     const char next = line->next;
     while (true) {
         if (!take_held(r, line, &behind)) {
+            line->end = end;
+            line->next = next;
             if (take_blank(r, line) || take_comment(r, line)) return;
-            behind = cut_line(r, line, (ts_span){0});
-            take_fresh(r, line, true);
+            behind = hlo_line_cut(line, others_in(r, line->at, end, (ts_span){0}));
+            take_fresh(r, line, true, &behind);
         }
         if (behind == end) return;
         line->at = behind;

@@ -20,11 +20,36 @@ int64_t hlo_depth_of(const char *at, const char *end) {
     return depth;
 }
 
-/* Attributes that the next line continues: behind a comma or "=", or in brackets that are open at the end of
- * the line. */
-static bool goes_on(const char *attributes, const char *end) {
-    if (attributes == end || says_more(attributes, end)) return false;
-    return end[-1] == ',' || end[-1] == '=' || hlo_depth_of(attributes, end) > 0;
+/* Does the bracket end a computation: behind a blank, and before nothing or what begins another? */
+static bool ends_computation(const char *bracket, const char *end) {
+    const char *rest = hlo_skip_space(bracket + 1, end), first = rest < end ? *rest : '\0';
+    bool name = first == '%' || (hlo_is_word(first) && !ts_is_digit(first));
+    return hlo_is_space(bracket[-1]) && (bracket + 1 == end || name);
+}
+
+/* Where attributes end: before the bracket of their computation, or `end`. *depth: brackets that they leave open. */
+static const char *attributes_end(const char *attributes, const char *end, int64_t *depth) {
+    *depth = 0;
+    for (const char *at = attributes; at < end; at++)
+        if (*at == '"') {
+            at = hlo_quote_end(at, end) - 1;
+        } else if (hlo_is(*at, HLO_OPENS | HLO_CLOSES)) {
+            if (*at == '}' && *depth == 0 && ends_computation(at, end)) return at;
+            *depth += hlo_is(*at, HLO_OPENS) ? 1 : -1;
+        }
+    return end;
+}
+
+/* Reads attributes. True: the next line goes on with them, as they end in a comma or "=", or in brackets that are
+ * open. */
+static bool read_attributes(const char *at, const char *end, ts_hlo_instruction *i) {
+    int64_t depth;
+    const char *last = attributes_end(at, end, &depth);
+    i->attributes = (ts_span){at, (size_t)(last - at)};
+    while (last < end && i->attributes.length > 0 && hlo_is_space(at[i->attributes.length - 1]))
+        i->attributes.length--;
+    if (last < end || at == end || says_more(at, end)) return false;
+    return end[-1] == ',' || end[-1] == '=' || depth > 0;
 }
 
 /* opcode "(" operands ")" attributes, at `at`. */
@@ -51,8 +76,7 @@ static hlo_answer read_operation(const char *at, const char *end, ts_hlo_instruc
     const char *close = hlo_bracket_end(word, end), *from = word + 1;
     i->cut = close == NULL;
     i->operands = (ts_span){from, (size_t)((close ? close - 1 : end) - from)};
-    if (close) i->attributes = (ts_span){close, (size_t)(end - close)};
-    if (close && goes_on(close, end)) return HLO_ENDS_EARLY;
+    if (close && read_attributes(close, end, i)) return HLO_ENDS_EARLY;
     return close || says_more(from, end) ? HLO_WHOLE : HLO_ENDS_EARLY;
 }
 
@@ -115,6 +139,8 @@ hlo_answer hlo_read_labelled(const char *at, const char *end, ts_hlo_instruction
         hlo_answer found = hlo_read_instruction(name, end, i);
         if (before > 0 && name[-1] == '%') before--;
         i->again = before >= length && memcmp(at + before - length, again, length) == 0;
+        if (i->attributes.text)
+            i->attributes.length = (size_t)(end - i->attributes.text); /* no computation's end */
         if (found != HLO_NOT_ONE) return found;
         equals += 3;
     }

@@ -60,3 +60,11 @@ bool hlo_line_is_blank(const hlo_line *line) {
     while (at < line->end && (is_mark(*at) || hlo_is_space(*at))) at++;
     return at == line->end;
 }
+
+const char *hlo_line_cut(hlo_line *line, const char *behind) {
+    if (behind == line->end) return behind;
+    line->next = *behind;
+    line->end = behind;
+    while (line->end > line->at && hlo_is_space(line->end[-1])) line->end--;
+    return behind;
+}

@@ -35,6 +35,8 @@ char hlo_first_byte(const char *at, const char *end);
 void hlo_line_strip(hlo_line *line, int most_marks);
 /* One that begins with two slashes, or is a comment in marks of C. */
 bool hlo_line_is_comment(const hlo_line *line);
+/* The line ends where something else begins, but for blanks. Returns that. */
+const char *hlo_line_cut(hlo_line *line, const char *behind);
 /* Nothing, or only marks such as "====". */
 bool hlo_line_is_blank(const hlo_line *line);
 
@@ -151,25 +153,36 @@ hlo_answer hlo_instruction_read(const hlo_held *held, ts_hlo_instruction *i);
 /* A constant's values may go over many lines, none of which matters; its attributes are as any. */
 bool hlo_is_literal(const ts_hlo_instruction *i);
 void hlo_hold_literal(hlo_held *held, ts_hlo_instruction *i);
+/* Where its values end in the line. */
+const char *hlo_literal_end(const hlo_held *held, const hlo_line *line);
 /* Does the line go on with its values? HLO_WHOLE: and ends them. */
 hlo_answer hlo_literal_goes_on(hlo_held *held, const hlo_line *line);
 /* Where another instruction begins in a line, behind one or what goes on with one that is held: text that is
  * filled has several in a line. `end`: there is none. */
 const char *hlo_next_instruction(ts_span held, const char *at, const char *end, bool in_computation);
+/* Where the bracket is, behind what goes on, that ends the computation; `end`: none does. */
+const char *hlo_closing_bracket(ts_span held, const char *at, const char *end);
 
 /* ---- The header of a module (hlo_header.c) ---- */
 
 bool hlo_is_module(const char *at, const char *end);
-void hlo_hold_header(hlo_held *held, int64_t line, const char *at, const char *end);
+/* Cuts the line where a computation begins, and holds it; returns that. */
+const char *hlo_hold_header(hlo_held *held, int64_t line, hlo_line *first);
+/* The same of a line that may go on with what is held. */
+const char *hlo_header_cut(const hlo_held *held, hlo_line *line);
 hlo_answer hlo_header_goes_on(hlo_held *held, const hlo_line *line);
 void hlo_header_tell(const hlo_held *held, hlo_teller *teller);
 
 /* ---- That of a computation (hlo_signature.c) ---- */
 
-/* True: the line is one. */
-bool hlo_take_computation(hlo_teller *teller, const char *at, const char *end);
+/* Where its body begins, as which only an instruction may be in the line; NULL: the text is none. */
+const char *hlo_take_computation(hlo_teller *teller, const hlo_line *line);
+/* Does a text begin one, in the middle of a line? `next` is what the next line begins with. */
+bool hlo_begins_computation(const char *at, const char *end, char next);
 /* Holds a line that is nothing by itself and may begin one. */
-bool hlo_hold_signature(hlo_held *held, int64_t line, const char *at, const char *end);
+bool hlo_hold_signature(hlo_held *held, int64_t number, const hlo_line *line);
+/* Cuts a line that may go on with it where the body begins; returns that. */
+const char *hlo_signature_cut(const hlo_held *held, hlo_line *line);
 /* HLO_WHOLE: with this line it has ended. */
 hlo_answer hlo_signature_goes_on(hlo_held *held, const hlo_line *line);
 /* It has ended, or was none: then its lines are by themselves. */

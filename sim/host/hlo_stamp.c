@@ -54,8 +54,14 @@ static const char *read_date(const char *at, const char *end) {
     return end - at > 1 && *at == 'T' && ts_is_digit(at[1]) ? at + 1 : at;
 }
 
+/* Of a level, or of what pytest writes. */
+static bool begins_level(char c) {
+    return c == 'C' || c == 'D' || c == 'E' || c == 'F' || c == 'I' || c == 'W';
+}
+
 static const char *read_level(const char *at, const char *end) {
     static const char *const levels[] = {"INFO", "WARNING", "WARN", "ERROR", "DEBUG", "FATAL", "CRITICAL"};
+    if (at == end || !begins_level(*at)) return NULL;
     const char *behind = skip_name(at, end);
     for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++)
         if (ts_span_is((ts_span){at, (size_t)(behind - at)}, levels[i])) return behind;
@@ -173,7 +179,7 @@ static const char *read_field(const char *at, const char *end, bool first, bool 
 
 bool hlo_may_begin_stamp(const char *at, const char *end) {
     if (at == end || *at == '%' || *at == '}') return false;
-    return !hlo_is_name(*at) || ts_is_digit(*at) || memchr("CDEFIW", *at, 6) || read_service(at, end);
+    return !hlo_is_name(*at) || ts_is_digit(*at) || begins_level(*at) || read_service(at, end);
 }
 
 const char *hlo_skip_stamp(const char *line, const char *end) {

@@ -94,6 +94,16 @@ void hlo_hold_literal(hlo_held *h, ts_hlo_instruction *i) {
     if (h->depth <= 0) h->kind = HLO_HOLDS_NOTHING;
 }
 
+const char *hlo_literal_end(const hlo_held *h, const hlo_line *line) {
+    int64_t depth = h->depth;
+    for (const char *at = line->at; at < line->end; at++)
+        if (*at == '"')
+            at = hlo_quote_end(at, line->end) - 1;
+        else if (hlo_is(*at, HLO_OPENS | HLO_CLOSES) && (depth += hlo_is(*at, HLO_OPENS) ? 1 : -1) == 0)
+            return at + 1;
+    return line->end;
+}
+
 hlo_answer hlo_literal_goes_on(hlo_held *h, const hlo_line *line) {
     ts_hlo_instruction i;
     if (hlo_read_instruction(line->at, line->end, &i) != HLO_NOT_ONE) return HLO_NOT_ONE;
@@ -123,7 +133,7 @@ hlo_answer hlo_instruction_read(const hlo_held *h, ts_hlo_instruction *i) {
 hlo_answer hlo_instruction_join(hlo_held *h, const hlo_line *line) {
     ts_hlo_instruction i;
     hlo_held_join(h, ' ', line->at, line->end);
-    if (lacks_equals(hlo_held_text(h))) return HLO_ENDS_EARLY;
+    if (hlo_is_left_side(h->text.bytes, h->text.bytes + h->text.length, '=')) return HLO_ENDS_EARLY;
     hlo_answer found = hlo_instruction_read(h, &i);
     h->whole = found == HLO_WHOLE;
     h->lacks = hlo_lacks_calls(&i);
@@ -172,6 +182,13 @@ static const char *find_equals(const char *at, const char *end) {
         at++;
     }
     return NULL;
+}
+
+const char *hlo_closing_bracket(ts_span held, const char *at, const char *end) {
+    wrapped_line line = {at, end, at, scan(held)};
+    for (const char *bracket = at; (bracket = memchr(bracket, '}', (size_t)(end - bracket))); bracket++)
+        if (bracket > at && hlo_is_space(bracket[-1]) && is_outside(&line, bracket)) return bracket;
+    return end;
 }
 
 const char *hlo_next_instruction(ts_span held, const char *at, const char *end, bool in_computation) {

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 from random import Random
 
@@ -836,6 +837,20 @@ def broken_by_hand_and_quoted_in_mail():
             broken = [wrapped(line, random) if re.match(r" *(%[\w:#, %]+ =|func.func|return) ", line) else line for line in lines]
             for text in ("\n".join(broken), "\n".join("> " + line for line in "\n".join(broken).split("\n"))):
                 assert without_lines(audit(text + "\n")) == expected, (path, text)
+
+
+@test
+def modules_without_their_lines():
+    """As chats and tables leave them: what was a line, and a computation, is found again."""
+    for path in sorted(Path("tests/data/hlo").rglob("*.hlo")):
+        text = path.read_text()
+        expected = without_lines(audit(text))
+        for width in (60, 100):
+            filled = textwrap.fill(" ".join(text.split()), width, break_long_words=False, break_on_hyphens=False)
+            assert without_lines(audit(filled)) == expected, (path, width)
+        result = audit(" ".join(text.split()))  # where nothing but the line tells which is first, another may be
+        assert all(result[key] == expected[key] for key in ("instructions", "computations", "all", "not_understood")), path
+        assert sorted(m["runs"] for m in result["moves"]) == sorted(m["runs"] for m in expected["moves"]), path
 
 
 @test

@@ -247,7 +247,7 @@ static const row rows[] = {
      "1 computation <f.1>\n5 <a> <f32[8]{0}> <negate> <%p.1>\nend\n"},
     {"ENTRY %main.2\n (\n  p: f32[8],\n  /*index=1*/q: f32[])\n  -> (f32[8],\n  f32[]) {\n}\n",
      "1 entry <main.2>\nend\n"},
-    {"ENTRY %m\n{\n}\nENTRY\n%m {\n}\n", "1 entry <m>\nend\n4 message <ENTRY>\n5 computation <m>\nend\n"},
+    {"ENTRY %m\n{\n}\nENTRY\n%m {\n}\n", "1 entry <m>\nend\n4 entry <m>\nend\n"},
     {"f ()\n-> f32[] {\n}\n%f ()\n-> f32[] {\n}\n%f (\n) -> f32[] {\n}\n",
      "1 message <f ()>\n2 message <-> f32[] {>\n4 computation <f>\nend\n7 computation <f>\nend\n"},
     {"g (p: f32[8],\n  q: f32[8]) -> f32[8] {\n}\ng (p: (f32[8],\n  f32[8])) -> f32[8] {\n}\n",
@@ -662,18 +662,95 @@ static const char *const words_of_body[] = {"%p",
                                             "/*index=1*/%n.3)"};
 enum { WORDS_OF_BODY = sizeof words_of_body / sizeof words_of_body[0] };
 
+/* Of a whole module. */
+static const char *const words_of_module[] = {"HloModule",
+                                              "m,",
+                                              "is_scheduled=true,",
+                                              "entry_computation_layout={(f32[8]{0})->f32[8]{0}}",
+                                              "%add",
+                                              "(x:",
+                                              "f32[],",
+                                              "y:",
+                                              "f32[])",
+                                              "->",
+                                              "f32[]",
+                                              "{",
+                                              "%x",
+                                              "=",
+                                              "f32[]",
+                                              "parameter(0)",
+                                              "ROOT",
+                                              "%sum",
+                                              "=",
+                                              "f32[]",
+                                              "add(%x,",
+                                              "%x),",
+                                              "backend_config={",
+                                              "\"a\"",
+                                              "}",
+                                              "}",
+                                              "region_1.32",
+                                              "{",
+                                              "ROOT",
+                                              "values",
+                                              "=",
+                                              "s32[3]",
+                                              "constant({",
+                                              "1,",
+                                              "2,",
+                                              "3",
+                                              "}),",
+                                              "metadata={op_name=\"c\"}",
+                                              "}",
+                                              "ENTRY",
+                                              "%e",
+                                              "(p:",
+                                              "f32[8]{0},",
+                                              "/*index=1*/q:",
+                                              "(s32[],",
+                                              "pred[]))",
+                                              "->",
+                                              "f32[8]{0}",
+                                              "{",
+                                              "%p",
+                                              "=",
+                                              "f32[8]{0}",
+                                              "parameter(0)",
+                                              "ROOT",
+                                              "%r",
+                                              "=",
+                                              "f32[8]{0}",
+                                              "copy(%p)",
+                                              "}",
+                                              "HloModule",
+                                              "n",
+                                              "ENTRY",
+                                              "main",
+                                              "{",
+                                              "ROOT",
+                                              "c",
+                                              "=",
+                                              "pred[]",
+                                              "constant(true)",
+                                              "}"};
+
 /* With lines of so many bytes, where words are no longer. */
+static void fill(ts_text *text, const char *const words[], size_t count, size_t width) {
+    size_t line = text->length;
+    for (size_t i = 0; i < count; i++) {
+        bool fits = text->length - line + 1 + strlen(words[i]) <= width;
+        if (text->length > line) ts_text_add_char(text, fits ? ' ' : '\n');
+        if (!fits) line = text->length;
+        ts_text_add(text, "%s", words[i]);
+    }
+    ts_text_add(text, "\n");
+}
+
 static const char *filled(ts_arena *arena, size_t width) {
     ts_text text = ts_text_begin(arena);
     ts_text_add(&text, "HloModule m\n\nENTRY %%e {\n");
-    size_t line = text.length;
-    for (int i = 0; i < WORDS_OF_BODY; i++) {
-        bool fits = text.length - line + 1 + strlen(words_of_body[i]) <= width;
-        if (text.length > line) ts_text_add_char(&text, fits ? ' ' : '\n');
-        if (!fits) line = text.length;
-        ts_text_add(&text, "%s", words_of_body[i]);
-    }
-    ts_text_add(&text, "\n}\n");
+    fill(&text, words_of_body, WORDS_OF_BODY, width);
+    ts_text_add(&text, "}\n");
     return text.bytes;
 }
 
