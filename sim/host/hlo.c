@@ -214,7 +214,7 @@ static void take_stripped(ts_hlo_reader *r, hlo_line *line) {
             line->end = end;
             line->next = next;
             if (take_blank(r, line) || take_comment(r, line)) return;
-            behind = hlo_line_cut(line, others_in(r, line->at, end, (ts_span){0}));
+            behind = hlo_line_cut(line, others_in(r, line->at, end, (ts_span){"", 0}));
             take_fresh(r, line, true, &behind);
         }
         if (behind == end) return;

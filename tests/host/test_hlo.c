@@ -788,6 +788,32 @@ TEST(filled_text_has_the_same_instructions) {
     }
 }
 
+/* What only words are left of: nothing but blanks is where lines began. */
+TEST(a_module_without_its_lines) {
+    static const char expected[] =
+        " module <m> < is_scheduled=true, entry_computation_layout={(f32[8]{0})->f32[8]{0}}>\n"
+        " computation <add>\n <x> <f32[]> <parameter> <0>\n"
+        " root <sum> <f32[]> <add> <%x, %x> +<, backend_config={ \"a\" }>\nend\n"
+        " computation <region_1.32>\n root <values> <s32[3]> <constant>\nend\n"
+        " entry <e>\n <p> <f32[8]{0}> <parameter> <0>\n root <r> <f32[8]{0}> <copy> <%p>\nend\n"
+        " module <n>\n entry <main>\n root <c> <pred[]> <constant> <true>\nend\n";
+    for (size_t width = 8; width < 900; width++) {
+        ts_arena *arena = ts_arena_new();
+        ts_text text = ts_text_begin(arena);
+        fill(&text, words_of_module, sizeof words_of_module / sizeof words_of_module[0], width);
+        const size_t pieces[] = {1, 7, text.length};
+        for (size_t i = 0; i < 3; i++) {
+            char *found = (char *)unnumbered(arena, events_of(arena, text.bytes, text.length, pieces[i]));
+            char *values = strstr(found, "<constant> <{"); /* as many as the line has */
+            if (values)
+                memmove(values + 10, values + 10 + strcspn(values + 10, "\n"),
+                        strlen(values + 10 + strcspn(values + 10, "\n")) + 1);
+            if (strcmp(found, expected) != 0) fail_msg("width %zu: %s\n%s", width, found, text.bytes);
+        }
+        ts_arena_free(arena);
+    }
+}
+
 TEST_WITH_ARENA(a_long_line_has_its_end) {
     static const char start[] = "%c = stablehlo.constant dense<\"0x", end[] = "\"> : tensor<9xf32>\n";
     for (size_t more = 0; more < 10000; more = 3 * more + 1) {

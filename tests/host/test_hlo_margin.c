@@ -75,7 +75,7 @@ static const struct {
     {"3c4\n> x\n3c4\n---\n", ":\n:> x\n:\n:---\n"},
 };
 
-static void lines_without_margins(void **state) {
+TEST(lines_without_margins) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_arena *arena = ts_arena_new();
         assert_string_equal(stripped(arena, rows[i].text), rows[i].lines);
@@ -84,7 +84,7 @@ static void lines_without_margins(void **state) {
 }
 
 /* A line may end anywhere, whatever is behind it. */
-static void no_line_is_read_beyond(void **state) {
+TEST(no_line_is_read_beyond) {
     static const char *const lines[] = {"  12 | HloModule m", "12:%a = x", "@@ -12,3 +12,4 @@",
                                         "12,13c12,13",        "```diff",   "  1   \xe2\x94\x82 %f ("};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
@@ -97,12 +97,4 @@ static void no_line_is_read_beyond(void **state) {
             assert_true(margin.width <= length);
             ts_arena_free(arena);
         }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_without_margins),
-        cmocka_unit_test(no_line_is_read_beyond),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
