@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import xml.etree.ElementTree
 from pathlib import Path
 
@@ -163,11 +162,11 @@ def bounds_lose_nothing():
 
 @test
 def a_thousand_layouts_of_a_gibibyte():
-    start = time.process_time()
+    start = sum(os.times()[2:4])
     result = rank("bf16[8,32,16,1024,128]", "--use", "dma:hbm>vmem, reduce:4, stream", "-m", "tpu-v4", "--combine")
     assert result["layouts"] == 1440 and result["logical_bytes"] == 1 << 30
     assert sum(c["alike"] for c in result["candidates"]) == 1440
-    assert time.process_time() - start < 5
+    assert sum(os.times()[2:4]) - start < 5
 
 
 @release_test

@@ -213,10 +213,10 @@ def long_programs_take_linear_time():
     """.3 s, not 30 and 8: loops that overlap, calls one after the other."""
     count = 100_000
     loops = "".join(f"l{i}: nop\n" for i in range(count)) + "".join(f"br.lt s1, 0, l{i}\n" for i in range(count))
-    for text, key in ((loops, "loops"), (".macro m\nnop\n.end\n" + "m\n" * count, "frames")):
+    for text, key, most in ((loops, "loops", 15), (".macro m\nnop\n.end\n" + "m\n" * count, "frames", 4)):
         start = sum(os.times()[2:4])
         out = expect_json(["run", program(text + "halt\n"), "--time-only", "--lines"])
-        assert len(out[key]) == count and sum(os.times()[2:4]) - start < 5
+        assert len(out[key]) == count and sum(os.times()[2:4]) - start < most
 
 
 @test
