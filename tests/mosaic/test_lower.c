@@ -94,6 +94,8 @@
 #define BEFORE(name, number) NUMBER("k", number, "i32") TWO("z", name, "k", "n", "i32", "i32") SPREAD("z")
 #define NUMBERS(name, a, b)                                                                                  \
     NUMBER("k", a, "i32") NUMBER("j", b, "i32") TWO("z", name, "k", "j", "i32", "i32") SPREAD("z")
+/* %f: 3, %e: 5. */
+#define REALS   ONE("f", "arith.sitofp", "n", "i32", "f32") ONE("e", "arith.sitofp", "o", "i32", "f32")
 #define LESS(c) IS(c, "arith.cmpi", "2", "n", "o", "i32", "i1")
 #define MORE(c) IS(c, "arith.cmpi", "4", "n", "o", "i32", "i1")
 #define UP_TO_2 IS("m", "arith.cmpi", "3", "v", "two", V, M)
@@ -193,6 +195,12 @@ static const struct {
     EACH(TWO("d", "arith.subi", "n", "o", "i32", "i32") NUMBER("u", "1", "i32")
              TWO("t", "arith.shrui", "d", "u", "i32", "i32") SPREAD("t"),
          0x7fffffff),
+    EACH(REALS IS("c", "arith.cmpf", "4", "f", "e", "f32", "i1") ONE("t", "arith.extui", "c", "i1", "i32")
+             SPREAD("t"),
+         1),
+    EACH(REALS IS("c", "arith.cmpf", "2", "f", "e", "f32", "i1") ONE("t", "arith.extui", "c", "i1", "i32")
+             SPREAD("t"),
+         0),
     EACH(BEHIND("arith.addi", "0"), 3),
     EACH(BEHIND("arith.addi", "1"), 4),
     EACH(BEFORE("arith.addi", "0"), 3),
@@ -657,25 +665,23 @@ TEST(a_file_is_one_source) {
 
 /* Each is on its way before one is waited for. */
 TEST(results_leave_together) {
-    static const char text[] = "\"builtin.module\"() ({\n\"func.func\"() <{sym_name = \"main\"}> "
-                               "({\n^bb0(%x: " MEMORY("vmem") ", %y: " MEMORY("vmem") ", %z: " MEMORY(
-                                   "vmem") "):\n" NUMBER("i0", "0",
-                                                         "index") "%v = \"tpu.load\"(%x, %i0, %i0) <{" WHOLE
-                                                                  "}> : (" MEMORY(
-                                                                      "vmem") ", index, index) -> " V
-                                                                              "\n" STORE_TO("y") STORE_TO(
-                                                                                  "z") "\"func.return\"() : "
-                                                                                       "() -> ()\n}) {} : () "
-                                                                                       "-> ()\n}) "
-                                                                                       "{tilesim.operands = "
-                                                                                       "[tensor<8x128xi32>, "
-                                                                                       "tensor<8x128xi32>, "
-                                                                                       "tensor<8x128xi32>], "
-                                                                                       "tilesim.results = 2 "
-                                                                                       ": i64, "
-                                                                                       "tilesim.fills = "
-                                                                                       "[\"iota\"]} : () -> "
-                                                                                       "()\n";
+    static const char text[] =
+        "\"builtin.module\"() ({\n\"func.func\"() <{sym_name = \"main\"}> "
+        "({\n^bb0(%x: " MEMORY("vmem") ", %y: " MEMORY("vmem") ", %z: " MEMORY("vmem") "):\n" NUMBER(
+            "i0", "0", "index") "%v = \"tpu.load\"(%x, %i0, %i0) <{" WHOLE
+                                "}> : (" MEMORY("vmem") ", index, index) -> " V "\n" STORE_TO("y")
+                                    STORE_TO("z") "\"func.return\"() : "
+                                                  "() -> ()\n}) {} : () "
+                                                  "-> ()\n}) "
+                                                  "{tilesim.operands = "
+                                                  "[tensor<8x128xi32>, "
+                                                  "tensor<8x128xi32>, "
+                                                  "tensor<8x128xi32>], "
+                                                  "tilesim.results = 2 "
+                                                  ": i64, "
+                                                  "tilesim.fills = "
+                                                  "[\"iota\"]} : () -> "
+                                                  "()\n";
     const ts_program *program = read_text(text);
     if (!program) fail_msg("%s", err.message);
     ts_text out = ts_text_begin(arena);
