@@ -70,6 +70,9 @@ static bool read_options(ts_error *err, ts_arena *arena, const ts_run_options *o
     if (!options->machine || !options->program)
         return ts_error_set(err, TS_ERROR_USAGE, "the run has no machine or no program");
     if (!check_counts(err, options) || !api_need_mesh(err, options->mesh, options->topology)) return false;
+    run->interrupt = (ts_interrupt){.stopped = options->stopped, .context = options->context};
+    run->timeline =
+        (ts_timeline){.until = INT64_MAX, .events = options->trace ? TS_TIMELINE_EVENTS : TS_PAGE_EVENTS};
     run->request = (ts_run_request){
         .program = options->program->code.name,
         .built = options->program,
@@ -83,16 +86,10 @@ static bool read_options(ts_error *err, ts_arena *arena, const ts_run_options *o
         .exact = options->exact,
         .profile = options->page != 0,
         .max_cycles = options->max_cycles ? options->max_cycles : INT64_MAX,
+        .interrupt = options->stopped ? &run->interrupt : NULL,
+        .timeline = options->trace || options->page ? &run->timeline : NULL,
     };
-    run->interrupt = (ts_interrupt){.stopped = options->stopped, .context = options->context};
-    run->request.interrupt = options->stopped ? &run->interrupt : NULL;
-    if (!find_mesh(err, arena, options, run)) return false;
-    if (options->trace || options->page) {
-        run->timeline =
-            (ts_timeline){.until = INT64_MAX, .events = options->trace ? TS_TIMELINE_EVENTS : TS_PAGE_EVENTS};
-        run->request.timeline = &run->timeline;
-    }
-    return run->request.arrays != NULL;
+    return find_mesh(err, arena, options, run) && run->request.arrays != NULL;
 }
 
 /* Behind the trace, which it forwards to. */
