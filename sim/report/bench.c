@@ -1,6 +1,8 @@
 /* How fast this host moves a tensor. */
 #include "report/bench.h"
 
+#include <math.h>
+
 #include "report/json.h"
 
 static double gb_per_s(const ts_bench_report *r, double seconds) {
@@ -60,12 +62,9 @@ void ts_report_bench_json(const ts_bench_report *r, ts_text *out) {
     ts_json_real(&json, "gb_per_s", gb_per_s(r, result->move_seconds), 3);
     ts_json_real(&json, "memcpy_gb_per_s", gb_per_s(r, result->memcpy_seconds), 3);
     ts_json_real(&json, "ratio_to_memcpy", ratio(result->memcpy_seconds, result->move_seconds), 4);
-    if (result->stream_seconds > 0) {
-        ts_json_real(&json, "stream_gb_per_s", gb_per_s(r, result->stream_seconds), 3);
-        ts_json_real(&json, "ratio_to_stream", ratio(result->stream_seconds, result->move_seconds), 4);
-    } else {
-        ts_json_null(&json, "stream_gb_per_s");
-        ts_json_null(&json, "ratio_to_stream");
-    }
+    bool streams = result->stream_seconds > 0;
+    double to_stream = ratio(result->stream_seconds, result->move_seconds);
+    ts_json_real(&json, "stream_gb_per_s", streams ? gb_per_s(r, result->stream_seconds) : (double)NAN, 3);
+    ts_json_real(&json, "ratio_to_stream", streams ? to_stream : (double)NAN, 4);
     ts_json_end(&json);
 }
