@@ -236,12 +236,9 @@ ts_operand ts_program_transfer(ts_program_builder *b, ts_program_box destination
     new.destination = copy_slice(b, destination);
     new.source = copy_slice(b, source);
     new.semaphore = semaphore.as.semaphore;
-    if (semaphore.kind != TS_OPERAND_SEMAPHORE) {
-        TOKEN_ERROR(b->as.err, location, "a transfer needs a semaphore");
-        fail(b);
-        return out;
-    }
-    if (!holds(b, &new.destination) || !holds(b, &new.source) ||
+    bool good = semaphore.kind == TS_OPERAND_SEMAPHORE ||
+                TOKEN_ERROR(b->as.err, location, "a transfer needs a semaphore");
+    if (!good || !holds(b, &new.destination) || !holds(b, &new.source) ||
         !check_semaphore(&b->as, location, &new.semaphore) || !add_transfer(&b->as, location, &new, &out))
         fail(b);
     return out;
