@@ -111,9 +111,8 @@ ts_hbm *ts_hbm_new_with_rules(ts_error *err, ts_arena *arena, const ts_hbm_confi
         hbm->config.channels *= config->pseudo_channels;
         hbm->config.pseudo_channels = 1;
     }
-    hbm->pair = hbm->map->table[0][1];
-    hbm->has_pairs = hbm->map->table[0][1] >> TS_ADDRESS_COLUMN_BITS == 0 &&
-                     (hbm->map->turns == 0 || hbm->map->turn_shift > 0);
+    hbm->pair = map->table[0][1];
+    hbm->has_pairs = hbm->pair >> TS_ADDRESS_COLUMN_BITS == 0 && (map->turns == 0 || map->turn_shift > 0);
     hbm->spec = dram_spec_new(err, arena, &hbm->config, rules);
     if (!hbm->spec) return NULL;
     set_refresh(hbm);
