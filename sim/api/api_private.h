@@ -7,6 +7,7 @@
 #include <xlocale.h>
 #endif
 
+#include "base/interrupt.h"
 #include "base/text.h"
 #include "host/array.h"
 #include "mesh/mesh.h"
@@ -34,6 +35,8 @@ bool api_same_axes(const ts_mesh *a, const ts_mesh *b);
 /* Of shapes that have layouts; else the error says what both have. */
 bool api_same_dims(ts_error *err, const ts_shape *source, const ts_shape *destination);
 ts_source api_source(const char *name, const char *text);
+/* Of the work that is called so; NULL: the request has none. */
+ts_interrupt *api_interrupt(ts_arena *arena, const char *what, int (*stopped)(void *), void *context);
 
 /* The thread's locale, and what stands for it. */
 typedef struct {

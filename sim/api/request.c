@@ -40,4 +40,10 @@ bool api_need_defines(ts_error *err, const ts_define *defines, int count) {
 
 ts_source api_source(const char *name, const char *text) { return (ts_source){name, text, strlen(text)}; }
 
+ts_interrupt *api_interrupt(ts_arena *arena, const char *what, int (*stopped)(void *), void *context) {
+    ts_interrupt *interrupt = TS_NEW(arena, ts_interrupt);
+    *interrupt = (ts_interrupt){.what = what, .stopped = stopped, .context = context};
+    return stopped ? interrupt : NULL;
+}
+
 const char *ts_version(void) { return TS_VERSION; }

@@ -13,7 +13,6 @@ struct ts_simulation {
     ts_timeline timeline;
     ts_page_trace *page; /* NULL: none is kept */
     ts_mesh mesh;
-    ts_interrupt interrupt;
 };
 
 static const ts_run_array *list_inputs(ts_error *err, ts_arena *arena, const ts_run_options *options) {
@@ -70,7 +69,6 @@ static bool read_options(ts_error *err, ts_arena *arena, const ts_run_options *o
     if (!options->machine || !options->program)
         return ts_error_set(err, TS_ERROR_USAGE, "the run has no machine or no program");
     if (!check_counts(err, options) || !api_need_mesh(err, options->mesh, options->topology)) return false;
-    run->interrupt = (ts_interrupt){.stopped = options->stopped, .context = options->context};
     run->timeline =
         (ts_timeline){.until = INT64_MAX, .events = options->trace ? TS_TIMELINE_EVENTS : TS_PAGE_EVENTS};
     run->request = (ts_run_request){
@@ -86,7 +84,7 @@ static bool read_options(ts_error *err, ts_arena *arena, const ts_run_options *o
         .exact = options->exact,
         .profile = options->page != 0,
         .max_cycles = options->max_cycles ? options->max_cycles : INT64_MAX,
-        .interrupt = options->stopped ? &run->interrupt : NULL,
+        .interrupt = api_interrupt(arena, "the run", options->stopped, options->context),
         .timeline = options->trace || options->page ? &run->timeline : NULL,
     };
     return find_mesh(err, arena, options, run) && run->request.arrays != NULL;

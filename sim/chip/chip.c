@@ -217,13 +217,12 @@ const ts_instruction *ts_chip_waiting(const ts_chip *chip, int core, int *semaph
     return ts_core_waiting(chip->cores[core].core, semaphore, needed);
 }
 
-bool ts_chip_interrupted(ts_error *err) { return ts_error_set(err, TS_ERROR_IO, "the run is stopped"); }
-
 bool ts_chip_run(ts_error *err, ts_chip *chip, int64_t max_cycles) {
     bool running = true;
     while (running) {
         if (!step(err, chip, max_cycles, INT64_MAX, ALL_UNSEEN, &running)) return false;
-        if (ts_interrupt_is_heard(chip->config->interrupt)) return ts_chip_interrupted(err);
+        if (ts_interrupt_is_heard(chip->config->interrupt))
+            return ts_interrupt_error(err, chip->config->interrupt);
     }
     return true;
 }

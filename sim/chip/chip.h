@@ -97,8 +97,6 @@ int ts_chip_core_count(const ts_chip *chip);
 /* Until the core halts and no transfer is under way. A fault carries cycle and program line. max_cycles: a
  * core that would go on at that cycle is a fault. */
 bool ts_chip_run(ts_error *err, ts_chip *chip, int64_t max_cycles);
-/* The error of a run that its interrupt ended. Returns false. */
-bool ts_chip_interrupted(ts_error *err);
 
 /* The next event alone, if there is one up to cycle `until`: a completion, one bundle of the core, or a stall
  * of it. `running`: false at the end. */

@@ -184,9 +184,8 @@ static bool find_window(ts_pod *pod) {
     return next < pod->bound_ps && !failed;
 }
 
-static bool is_interrupted(ts_pod *pod) {
-    pod->is_interrupted = ts_interrupt_is_heard(pod->request.config->interrupt);
-    return pod->is_interrupted;
+static bool is_interrupted(const ts_pod *pod) {
+    return ts_interrupt_is_heard(pod->request.config->interrupt);
 }
 
 static void run_windows(ts_pod *pod) {
@@ -254,7 +253,7 @@ bool ts_pod_run(ts_error *err, ts_pod *pod) {
     start(pod, workers);
     run_windows(pod);
     finish(pod, workers);
-    if (pod->is_interrupted) return ts_chip_interrupted(err);
+    if (is_interrupted(pod)) return ts_interrupt_error(err, pod->request.config->interrupt);
     return report(err, pod) && ts_pod_end(err, pod);
 }
 

@@ -45,7 +45,7 @@ struct ts_pod {
     int64_t until_ps;            /* the end of the window */
     int64_t bound_ps;            /* what begins from here on is left for later */
     int threads;
-    bool over, is_interrupted;
+    bool over;
     pthread_mutex_t gate;
     pthread_barrier_t barrier;
 };

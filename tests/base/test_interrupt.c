@@ -47,3 +47,18 @@ TEST(it_is_not_asked_each_time) {
     for (int i = 0; i < 1000; i++) assert_false(ts_interrupt_is_heard(&interrupt));
     assert_true(c.asked <= 1 + (ts_host_seconds(CLOCK_MONOTONIC) - begun) * 20);
 }
+
+/* Those who end what they do, one after another, need not be told each. */
+TEST(what_is_heard_stays) {
+    caller c = {.answer = 1};
+    ts_interrupt interrupt = {.what = "the work", .stopped = stopped, .context = &c};
+    ts_error err = {0};
+    assert_true(ts_interrupt_is_heard(&interrupt));
+    interrupt.asked_at = 0;
+    c.answer = 0;
+    assert_true(ts_interrupt_is_heard(&interrupt));
+    assert_int_equal(c.asked, 1);
+    assert_false(ts_interrupt_error(&err, &interrupt));
+    assert_int_equal(err.kind, TS_ERROR_IO);
+    assert_string_equal(err.message, "the work is stopped");
+}
