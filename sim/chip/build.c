@@ -100,6 +100,7 @@ static bool make_units(ts_error *err, ts_chip *chip) {
     for (int i = 0; i < chip->core_count; i++) hold_tensors(chip, &chip->cores[i]);
     chip->traffic = traffic_new(chip->arena, &chip->config->memory, chip->config->exact);
     traffic_set_channel_share(chip->traffic, chip->config->channel_share);
+    traffic_set_interrupt(chip->traffic, chip->config->interrupt);
     if (chip->config->links)
         traffic_share(chip->traffic, chip->config->links->device->count, chip->config->engine_pool);
     if (chip->observer && chip->observer->burst)

@@ -72,6 +72,7 @@ chip_engine *chip_engine_new(ts_error *err, ts_arena *arena, const chip_engine_s
     if (e->from.pool) return e;
     e->own = pool_make_engine(err, setup->machine, e->share);
     if (!e->own) return NULL;
+    ts_dma_set_interrupt(e->own->dma, setup->interrupt);
     if (!setup->observer) return e;
     ts_hbm_simulate_all(e->own->hbm);
     ts_hbm_observe(e->own->hbm, setup->observer, setup->observed);

@@ -13,6 +13,7 @@ typedef struct {
     int share;                 /* else one in so many; 0: as many as get the same of each access */
     ts_hbm_observer *observer; /* of bursts; NULL: none. Else not shared */
     void *observed;
+    ts_interrupt *interrupt; /* of the chip's own engine */
 } chip_engine_setup;
 
 chip_engine *chip_engine_new(ts_error *err, ts_arena *arena, const chip_engine_setup *setup);

@@ -28,6 +28,8 @@ traffic *traffic_new(ts_arena *arena, const ts_dma_machine *machine, bool exact)
 
 void traffic_set_channel_share(traffic *t, int share) { t->setup.share = share; }
 
+void traffic_set_interrupt(traffic *t, ts_interrupt *interrupt) { t->setup.interrupt = interrupt; }
+
 void traffic_share(traffic *t, int64_t chips, ts_engine_pool *pool) {
     t->simulated_most = TRAFFIC_SIMULATED_BYTES / chips;
     t->setup.pool = pool;

@@ -23,7 +23,8 @@ typedef struct traffic traffic;
 
 /* exact: simulate everything. */
 traffic *traffic_new(ts_arena *arena, const ts_dma_machine *machine, bool exact);
-void traffic_set_channel_share(traffic *traffic, int share); /* as that of a chip's configuration */
+void traffic_set_channel_share(traffic *traffic, int share);           /* as that of a chip's configuration */
+void traffic_set_interrupt(traffic *traffic, ts_interrupt *interrupt); /* of an engine of its own */
 /* Of so many chips, which share the bytes that are simulated before they recall, and engines (pool NULL: not
  * these). */
 void traffic_share(traffic *traffic, int64_t chips, ts_engine_pool *pool);

@@ -8,6 +8,7 @@
 #ifndef TILESIM_DMA_DMA_H
 #define TILESIM_DMA_DMA_H
 
+#include "base/interrupt.h"
 #include "move/move.h"
 #include "dma/traversal.h"
 #include "machine/dma_config.h"
@@ -89,6 +90,8 @@ void ts_dma_set_skipping(ts_dma *dma, const ts_hbm_config *hbm);
  * least (else 0), and its end says nothing. */
 void ts_dma_set_limit(ts_dma *dma, int64_t limit);
 int64_t ts_dma_over_cycles(const ts_dma *dma);
+/* Once it is heard, transfers make no more requests: they end, and their ends say nothing. */
+void ts_dma_set_interrupt(ts_dma *dma, ts_interrupt *interrupt);
 void ts_dma_add_skipped(const ts_dma *dma, ts_hbm_stats *stats, bool *any);
 
 /* As what the engine does a plan: where it cannot do the kind in a stream, it moves element by element, as a

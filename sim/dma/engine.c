@@ -42,6 +42,8 @@ void ts_dma_set_skipping(ts_dma *dma, const ts_hbm_config *hbm) {
 void ts_dma_set_limit(ts_dma *dma, int64_t limit) { dma->limit_ticks = to_tick(dma, limit); }
 int64_t ts_dma_over_cycles(const ts_dma *dma) { return to_cycle(dma, dma->over_ticks); }
 
+void ts_dma_set_interrupt(ts_dma *dma, ts_interrupt *interrupt) { dma->interrupt = interrupt; }
+
 void ts_dma_add_skipped(const ts_dma *dma, ts_hbm_stats *stats, bool *any) {
     ts_members_add(stats, &dma->skipped, ts_hbm_stats_members, 1, 1);
     *any = dma->any_skipped;

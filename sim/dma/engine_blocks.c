@@ -29,7 +29,8 @@ static int64_t rate_now(const ts_dma *dma, const transfer *t) {
 /* The engine is busy with one block at a time, for as long as its rate says. */
 void engine_begin_block(ts_dma *dma, transfer *t) {
     int64_t elements;
-    if (!ts_traversal_next(t->traversal, &t->accesses, &t->access_count, &elements)) {
+    if (ts_interrupt_is_heard(dma->interrupt) ||
+        !ts_traversal_next(t->traversal, &t->accesses, &t->access_count, &elements)) {
         t->offered = true;
         return;
     }

@@ -45,6 +45,7 @@ struct ts_dma {
     int64_t block_number;            /* blocks begun */
     sampler sampler;                 /* of a new transfer */
     int64_t limit_ticks, over_ticks; /* ts_dma_set_limit; 0: none */
+    ts_interrupt *interrupt;
     bool any_skipped;
     ts_hbm_stats skipped;              /* of the blocks that were left out */
     ts_hbm_request requests[REQUESTS]; /* gathered while a transfer is alone */
