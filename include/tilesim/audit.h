@@ -16,6 +16,9 @@ typedef struct {
     const char *text; /* HLO or StableHLO, of `length` bytes */
     size_t length;
     int exact; /* price every size and plan by itself, and simulate every access */
+    /* Asked some times a second: not 0 ends it with an error. NULL: none. */
+    int (*stopped)(void *context);
+    void *context;
 } ts_module_audit_request;
 
 typedef struct ts_module_audit ts_module_audit;

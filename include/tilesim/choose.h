@@ -23,6 +23,9 @@ typedef struct {
     const char *const *changes; /* figures of the machine: "hbm.clock=3.2 GHz" */
     int change_count;
     int exact; /* simulate every access */
+    /* Asked some times a second: not 0 ends it with an error. NULL: none. */
+    int (*stopped)(void *context);
+    void *context;
 } ts_choice_request;
 
 typedef struct ts_choice ts_choice;

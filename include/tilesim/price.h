@@ -16,6 +16,9 @@ typedef struct {
     const char *source, *destination; /* shapes, or slices of them: "f32[64,256]{1,0}[0:8, :]" */
     int exact;                        /* simulate every access */
     int others;                       /* also what other layouts of both ends cost */
+    /* Asked some times a second: not 0 ends it with an error. NULL: none. */
+    int (*stopped)(void *context);
+    void *context;
 } ts_price_request;
 
 typedef struct ts_price ts_price;

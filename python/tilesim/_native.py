@@ -1,9 +1,10 @@
 """The library, by cffi: loaded once, its declarations those of the public headers. A call lets other threads run."""
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
-from typing import Any, Callable, List, Optional, Tuple, Union
+from typing import Any, Callable, Iterator, List, Optional, Tuple, Union
 
 import cffi
 
@@ -111,16 +112,23 @@ def asked(function: Callable, struct: str, kept: Any = (), arena: Any = None, **
     return owned(call(function, place, request), (place, kept))
 
 
-def asked_until_stopped(function: Callable, struct: str, kept: Any = (), arena: Any = None, **fields: Any):
-    """The same of a function that asks now and then whether to go on: so Ctrl-C is heard."""
+@contextlib.contextmanager
+def stopping() -> Iterator[Any]:
+    """What a request asks now and then whether to go on, and Ctrl-C is heard there."""
     heard: List[BaseException] = []
     stopped = ffi.callback("int(void *)", lambda _: 0, error=1, onerror=lambda kind, error, trace: heard.append(error))
     try:
-        return asked(function, struct, kept, arena, stopped=stopped, **fields)
+        yield stopped
     except FileError:
         if heard:
             raise heard[0] from None
         raise
+
+
+def asked_until_stopped(function: Callable, struct: str, kept: Any = (), arena: Any = None, **fields: Any):
+    """As `asked`, of a request that has a `stopped`."""
+    with stopping() as stopped:
+        return asked(function, struct, kept, arena, stopped=stopped, **fields)
 
 
 def view(pointer, count: int, arena) -> memoryview:

@@ -34,8 +34,9 @@ class Price:
         self.exact: bool = lib.ts_price_is_exact(self._price) != 0  #: nothing was left out
 
     def _ask(self, others: bool):
-        return native.asked(lib.ts_price_transfer, "ts_price_request", self.machine, machine=self.machine._machine,
-                            source=self.source, destination=self.destination, exact=self._asked_exact, others=others)
+        return native.asked_until_stopped(lib.ts_price_transfer, "ts_price_request", self.machine, machine=self.machine._machine,
+                                          source=self.source, destination=self.destination, exact=self._asked_exact,
+                                          others=others)
 
     @property
     def breakdown(self) -> Dict[str, int]:

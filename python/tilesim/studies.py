@@ -63,7 +63,7 @@ def choose(shape: Union[str, Layout, None] = None, uses: Union[str, Iterable[str
     chip = as_machine(machine)
     values, count, _kept = defines(params)
     changes = [native.optional(f"{field}={value}") for field, value in chip.overrides.items()]
-    return Choice(native.asked(
+    return Choice(native.asked_until_stopped(
         lib.ts_choose_layouts, "ts_choice_request", machine=chip.name,
         shape=None if shape is None else layout_text(shape), uses=joined,
         program=None if program is None else os.fspath(program), tensor=tensor, defines=values, define_count=count,
@@ -173,9 +173,10 @@ def audit(module: Any, machine: Union[str, Machine] = DEFAULT, exact: bool = Fal
     chip = as_machine(machine)
     text = _module_text(module)
     arena = native.new_arena()
-    request, _held = native.request_of("ts_module_audit_request", machine=chip._machine, text=ffi.from_buffer(text),
-                                       length=len(text), exact=exact)
-    made = native.call(lib.ts_audit_module, arena, request)
+    with native.stopping() as stopped:
+        request, _held = native.request_of("ts_module_audit_request", machine=chip._machine, text=ffi.from_buffer(text),
+                                           length=len(text), exact=exact, stopped=stopped)
+        made = native.call(lib.ts_audit_module, arena, request)
 
     def _close(opened, kept=(arena, chip._machine)):
         lib.ts_audit_close(opened)

@@ -52,6 +52,7 @@ static bool price_of(ts_error *err, ts_arena *arena, const ts_price_request *r, 
     ends[0].at = ends[1].at = TS_TRANSFER_ANYWHERE;
     price->has_others = r->others;
     const ts_transfer_request request = {r->machine, ts_prices_new(arena), ends[0], ends[1], r->exact, 0};
+    ts_prices_set_interrupt(request.prices, api_interrupt(arena, "the price", r->stopped, r->context));
     const ts_transfer_others_request all = {.cheapest_only = false, .threads = 1};
     return r->others ? ts_transfer_price_with_others(err, arena, &request, &all, &price->study, price->others)
                      : ts_transfer_price(err, arena, &request, &price->study);

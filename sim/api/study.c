@@ -3,6 +3,7 @@
 
 #include "report/audit.h"
 #include "report/choose.h"
+#include "base/number.h"
 
 #include "api_private.h"
 
@@ -41,6 +42,7 @@ static bool choose(ts_error *err, ts_arena *arena, const ts_choice_request *from
     to->combine = from->combine;
     to->exhaustive = from->exhaustive;
     to->exact = from->exact;
+    to->interrupt = api_interrupt(arena, "the choice", from->stopped, from->context);
     to->program = from->program;
     to->tensor = from->tensor;
     to->defines = from->defines;
@@ -95,15 +97,30 @@ static bool read_audit_request(ts_error *err, const ts_module_audit_request *fro
     return ts_error_need(err, "the module", own->text);
 }
 
+/* In parts, between which it may be stopped. */
+static bool feed(ts_error *err, ts_module_audit *audit, const ts_module_audit_request *from) {
+    enum { PART_BYTES = 1 << 18 };
+    ts_interrupt *interrupt = audit->request.interrupt;
+    for (size_t at = 0; at < from->length; at += PART_BYTES) {
+        if (ts_interrupt_is_heard(interrupt)) return ts_interrupt_error(err, interrupt);
+        ts_audit_feed(audit->state, from->text + at,
+                      (size_t)ts_min(PART_BYTES, (int64_t)(from->length - at)));
+    }
+    return true;
+}
+
 ts_module_audit *ts_audit_module(ts_error *err, ts_arena *arena, const ts_module_audit_request *request) {
     API_C_LOCALE;
     ts_module_audit_request own;
     ts_module_audit *audit = TS_NEW(arena, ts_module_audit);
     if (!read_audit_request(err, request, &own)) return NULL;
-    audit->request = (ts_audit_request){.machine = own.machine, .exact = own.exact};
+    audit->request = (ts_audit_request){
+        .machine = own.machine,
+        .exact = own.exact,
+        .interrupt = api_interrupt(arena, "the audit", own.stopped, own.context),
+    };
     audit->state = ts_audit_new(arena, &audit->request);
-    ts_audit_feed(audit->state, own.text, own.length);
-    if (ts_audit_finish(err, audit->state, NULL, NULL, &audit->result) &&
+    if (feed(err, audit, &own) && ts_audit_finish(err, audit->state, NULL, NULL, &audit->result) &&
         ts_audit_check_any(err, &audit->result, "the module"))
         return audit;
     ts_audit_close(audit);

@@ -8,6 +8,7 @@
 #ifndef TILESIM_AUDIT_AUDIT_H
 #define TILESIM_AUDIT_AUDIT_H
 
+#include "base/interrupt.h"
 #include "host/hlo.h"
 #include "host/hlo_opcode.h"
 #include "host/hlo_location.h"
@@ -36,8 +37,9 @@ typedef enum {
 typedef struct {
     const ts_machine *machine;
     ts_audit_untiled untiled;
-    const ts_mesh *mesh; /* on which collectives are priced; NULL: they are not */
-    bool exact;          /* every price is of its own size and plan, with every access simulated */
+    const ts_mesh *mesh;     /* on which collectives are priced; NULL: they are not */
+    bool exact;              /* every price is of its own size and plan, with every access simulated */
+    ts_interrupt *interrupt; /* NULL: none */
 } ts_audit_request;
 
 /* A shape of the text: an array, sized. */

@@ -182,10 +182,17 @@ static void price_group(audit_prices *prices, const ts_audit_result *r, ts_audit
     group->total_microseconds = group->microseconds * (double)group->first.runs;
 }
 
+/* Is there no reason to give up: nobody wants it to end, and the system has refused nothing? */
+static bool goes_on(audit_prices *p) {
+    ts_interrupt *interrupt = p->request->interrupt;
+    if (ts_interrupt_is_heard(interrupt)) ts_interrupt_error(&p->failure, interrupt);
+    return p->failure.kind == TS_ERROR_NONE;
+}
+
 static void price_moves(ts_audit *a, audit_prices *prices, ts_audit_result *r, ts_audit_group *groups,
                         ts_audit_progress progress, void *self) {
     qsort(groups, (size_t)r->group_count, sizeof *groups, groups_by_bytes);
-    for (int64_t i = 0; i < r->group_count; i++) {
+    for (int64_t i = 0; i < r->group_count && goes_on(prices); i++) {
         ts_audit_group *group = &groups[i];
         find_changes(a, r, group);
         if (ts_hlo_opcode_class(group->first.opcode) == TS_HLO_COLLECTIVE) {

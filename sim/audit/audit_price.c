@@ -23,6 +23,7 @@ void audit_prices_init(audit_prices *prices, ts_arena *arena, const ts_audit_req
                              .request = request,
                              .machine = request->machine,
                              .prices = ts_prices_new(arena)};
+    ts_prices_set_interrupt(prices->prices, request->interrupt);
 }
 
 /* XLA's numbers of memories whose machines do not state them: seen in modules of v5e and v6e. */

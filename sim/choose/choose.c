@@ -213,7 +213,10 @@ static bool find_tensor(ts_error *err, choose_pricer *p, ts_choose_result *resul
         p->left = TS_NEW(p->arena, ts_findings);
         result->tensor = p->program->code.tensors[p->tensor].shape;
     }
-    p->core = (choose_core){.arena = p->arena, .machine = request->machine, .dtype = result->tensor->dtype};
+    p->core = (choose_core){.arena = p->arena,
+                            .machine = request->machine,
+                            .dtype = result->tensor->dtype,
+                            .interrupt = request->interrupt};
     return true;
 }
 
@@ -261,6 +264,7 @@ bool ts_choose(ts_error *err, ts_arena *arena, const ts_choose_request *request,
                        .failure = &failure,
                        .prices = ts_prices_new(arena),
                        .scratch = ts_arena_new()};
+    ts_prices_set_interrupt(p.prices, request->interrupt);
     bool good = choose(err, &p, result);
     ts_arena_free(p.scratch);
     return good;

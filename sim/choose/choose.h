@@ -7,6 +7,7 @@
 #ifndef TILESIM_CHOOSE_CHOOSE_H
 #define TILESIM_CHOOSE_CHOOSE_H
 
+#include "base/interrupt.h"
 #include "check/findings.h"
 #include "layout/shape.h"
 #include "machine/machine.h"
@@ -48,6 +49,7 @@ typedef struct {
     bool moves_fields; /* move the machine's assumed figures */
     void (*progress)(void *self, int64_t done, int64_t of); /* NULL: none */
     void *self;
+    ts_interrupt *interrupt; /* NULL: none */
 } ts_choose_request;
 
 /* dma[:FROM>TO], reduce:DIM, stream, with commas between: the uses of the request's shape on its machine. */

@@ -52,7 +52,8 @@ static bool make_moved(ts_error *err, ts_arena *arena, const choose_pricer *now,
     p->request = moved;
     p->core.machine = moved->machine;
     if (!core) return true;
-    p->core = (choose_core){.arena = arena, .machine = moved->machine, .dtype = now->core.dtype};
+    p->core = (choose_core){
+        .arena = arena, .machine = moved->machine, .dtype = now->core.dtype, .interrupt = request->interrupt};
     return !p->program || choose_load_program(err, arena, p);
 }
 

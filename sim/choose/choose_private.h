@@ -34,6 +34,7 @@ typedef struct {
     choose_kernel_run *runs;
     int run_count;
     int64_t block_bytes; /* a tensor was larger than the blocks that kernels are run on; 0: none */
+    ts_interrupt *interrupt;
 } choose_core;
 
 /* What the core takes for one use of a shape; what it cannot compute with is not modelled. */

@@ -128,6 +128,7 @@ bool choose_run_program(ts_error *err, choose_pricer *p, ts_candidate *c, int64_
                               .machine = p->machine,
                               .time_only = true,
                               .exact = p->request->exact,
+                              .interrupt = p->request->interrupt,
                               .defines = p->request->defines,
                               .define_count = p->request->define_count,
                               .max_cycles = limit < LONGEST ? limit : LONGEST};

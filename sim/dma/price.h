@@ -13,6 +13,8 @@
  * priced again. Threads may ask at once. */
 typedef struct ts_dma_prices ts_dma_prices;
 ts_dma_prices *ts_dma_prices_new(ts_arena *arena);
+/* Asked while they are made, by one thread: heard, a price is an error. */
+void ts_dma_prices_set_interrupt(ts_dma_prices *prices, ts_interrupt *interrupt);
 
 typedef struct {
     const ts_dma_config *dma;

@@ -11,5 +11,7 @@ typedef struct {
     ts_timed_runs *runs; /* of programs of the core; with the texts that are part of a price */
 } ts_prices;
 ts_prices *ts_prices_new(ts_arena *arena);
+/* As ts_dma_prices_set_interrupt. */
+void ts_prices_set_interrupt(ts_prices *prices, ts_interrupt *interrupt);
 
 #endif

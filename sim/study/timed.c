@@ -36,12 +36,17 @@ struct ts_timed_runs {
     pthread_mutex_t lock;
     ts_arena *arena;
     known_run *first;
+    ts_interrupt *interrupt;
 };
 
 ts_timed_runs *ts_timed_runs_new(ts_arena *arena) {
     ts_timed_runs *runs = TS_NEW(arena, ts_timed_runs);
-    *runs = (ts_timed_runs){PTHREAD_MUTEX_INITIALIZER, arena, NULL};
+    *runs = (ts_timed_runs){PTHREAD_MUTEX_INITIALIZER, arena, NULL, NULL};
     return runs;
+}
+
+void ts_timed_runs_set_interrupt(ts_timed_runs *runs, ts_interrupt *interrupt) {
+    runs->interrupt = interrupt;
 }
 
 const char *ts_timed_runs_text(ts_timed_runs *runs, const char *text) {
@@ -121,6 +126,7 @@ static bool run_now(ts_error *err, ts_arena *scratch, const ts_timed_program *p,
                               .time_only = true,
                               .exact = p->exact,
                               .channel_share = p->channel_share,
+                              .interrupt = p->runs->interrupt,
                               .max_cycles = p->limit > 0 ? p->limit : LONGEST};
     ts_run_result result = {0};
     ts_error own = {0};

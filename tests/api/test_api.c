@@ -786,7 +786,11 @@ static void missing(const void *result, const char *what) {
 }
 
 static ts_module_audit *audited(const char *module, size_t length, bool exact) {
-    const ts_module_audit_request request = {sizeof request, machine(), module, length, exact};
+    const ts_module_audit_request request = {.struct_bytes = sizeof request,
+                                             .machine = machine(),
+                                             .text = module,
+                                             .length = length,
+                                             .exact = exact};
     return ts_audit_module(err, arena, &request);
 }
 
@@ -1102,6 +1106,86 @@ TEST_WITH(stopped_runs, set_up, tear_down) {
         assert_non_null(options.program);
         assert_null(ts_simulate(err, arena, &options));
         failed(TS_ERROR_IO, "the run is stopped");
+        assert_int_equal(rounds, -1);
+    }
+}
+
+/* A run whose core waits for one long transfer, simulated access by access. */
+TEST_WITH(stopped_transfers, set_up, tear_down) {
+    int rounds = 2;
+    const ts_program_request request = program_of(".tensor x hbm f32[65536,8192]{1,0} in\n"
+                                                  ".tensor y hbm f32[65536,8192]{1,0:T(8,128)} out\n"
+                                                  ".sem s\n    dma y <- x, s\n    wait s\n    halt\n");
+    const ts_run_options options = {.struct_bytes = sizeof options,
+                                    .machine = machine(),
+                                    .program = ts_program_assemble(err, arena, &request),
+                                    .time_only = 1,
+                                    .exact = 1,
+                                    .stopped = stops,
+                                    .context = &rounds};
+    assert_non_null(options.program);
+    assert_null(ts_simulate(err, arena, &options));
+    failed(TS_ERROR_IO, "the run is stopped");
+    assert_int_equal(rounds, -1);
+}
+
+TEST_WITH(stopped_prices, set_up, tear_down) {
+    static const char large[] = "f32[65536,32768]{1,0}", tiled[] = "f32[65536,32768]{1,0:T(8,128)}",
+                      *const machines[] = {"tpu-v5e", "tpu-v4"}; /* by the engine, by the core */
+    for (int i = 0; i < 4; i++) {
+        int rounds = 2;
+        const ts_price_request request = {.struct_bytes = sizeof request,
+                                          .machine = ts_machine_load(err, arena, machines[i / 2]),
+                                          .source = large,
+                                          .destination = tiled,
+                                          .exact = 1,
+                                          .others = i % 2,
+                                          .stopped = stops,
+                                          .context = &rounds};
+        assert_null(ts_price_transfer(err, arena, &request));
+        failed(TS_ERROR_IO, "the price is stopped");
+        assert_int_equal(rounds, -1);
+    }
+}
+
+TEST_WITH(stopped_choices, set_up, tear_down) {
+    const ts_choice_request requests[] = {
+        {.shape = "f32[32768,32768]", .uses = "dma:hbm>hbm", .exact = 1},
+        {.shape = "f32[65536,65536]", .uses = "reduce:0,reduce:1,stream", .exact = 1, .exhaustive = 1},
+        {.program = "tilesim:/softmax.tsim",
+         .tensor = "x",
+         .defines = &(ts_define){"ROWS", "65536"},
+         .define_count = 1,
+         .exact = 1},
+    };
+    for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
+        int rounds = 0;
+        ts_choice_request request = requests[i];
+        request.struct_bytes = sizeof request;
+        request.stopped = stops;
+        request.context = &rounds;
+        assert_null(ts_choose_layouts(err, arena, &request));
+        failed(TS_ERROR_IO, "the choice is stopped");
+        assert_int_equal(rounds, -1);
+    }
+}
+
+/* While it reads a module, and while it prices its moves. */
+TEST_WITH(stopped_audits, set_up, tear_down) {
+    static const char moved[] = "HloModule m\n\nENTRY e {\n"
+                                "  p = f32[65536,32768]{1,0:T(8,128)} parameter(0)\n"
+                                "  ROOT c = f32[65536,32768]{0,1:T(8,128)} copy(p)\n}\n";
+    for (int begin = 0; begin < 3; begin++) {
+        int rounds = begin;
+        const ts_module_audit_request request = {.struct_bytes = sizeof request,
+                                                 .machine = machine(),
+                                                 .text = moved,
+                                                 .length = sizeof moved - 1,
+                                                 .exact = 1,
+                                                 .stopped = stops,
+                                                 .context = &rounds};
+        assert_null(ts_audit_module(err, arena, &request));
+        failed(TS_ERROR_IO, "the audit is stopped");
         assert_int_equal(rounds, -1);
     }
 }

@@ -2,16 +2,13 @@
 import html
 import json
 import os
-import signal
-import subprocess
 import sys
 import tempfile
 import threading
-import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from package import lets_others_go_on, raised
+from package import interrupt, lets_others_go_on, raised
 from cli import expect, expect_json, main, test
 
 import numpy as np
@@ -377,34 +374,30 @@ def notebooks():
     assert "Timeline" in run.html() and f"{max(run.stalls.values()):,}" in run.html()
 
 
-LONG = r"""
-import sys
-sys.path.insert(0, "python")
-import tilesim as ts
-text = ".loop s0 = 0, 2000000000\n    vadd.f32 v0, v0, v1\n.end\nhalt\n"
-program = ts.Program.assemble(text, mesh=sys.argv[1] or None)
-try:
-    print("begun", flush=True)
-    ts.run(program)
-except KeyboardInterrupt:
-    print("heard")
+LONG_RUN = """program = ts.Program.assemble('.loop s0 = 0, 2000000000\\n    vadd.f32 v0, v0, v1\\n.end\\nhalt\\n', mesh={mesh!r})
+print("begun", flush=True)
+ts.run(program)
 """
+LARGE = "'f32[65536,32768]{1,0}', 'f32[65536,32768]{1,0:T(8,128)}'"
+COPY = """HloModule m
+
+ENTRY e {
+  p = f32[65536,32768]{1,0:T(8,128)} parameter(0)
+  ROOT c = f32[65536,32768]{0,1:T(8,128)} copy(p)
+}
+"""
+LONG_CALLS = (f"ts.price({LARGE}, exact=True)",
+              "ts.choose('f32[65536,65536]', 'dma:hbm>hbm', exact=True)",
+              f"ts.audit({COPY!r}, exact=True)")
 
 
 @test
 def interrupts_are_heard():
-    """Ctrl-C ends a run, of one device and of a mesh, that would take minutes."""
-    for mesh in ("", "2x2"):
-        child = subprocess.Popen([sys.executable, "-c", LONG, mesh], stdout=subprocess.PIPE, text=True,
-                                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
-        try:
-            assert child.stdout.readline() == "begun\n"
-            time.sleep(0.5)
-            assert child.poll() is None
-            child.send_signal(signal.SIGINT)
-            assert child.communicate(timeout=60)[0] == "heard\n", mesh
-        finally:
-            child.kill()
+    """Ctrl-C ends what would take minutes: a run, of one device and of a mesh, a price, a choice, an audit."""
+    for mesh in (None, "2x2"):
+        interrupt(LONG_RUN.format(mesh=mesh))
+    for call in LONG_CALLS:
+        interrupt(f"print('begun', flush=True)\n{call}")
 
 
 main()

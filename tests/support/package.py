@@ -4,6 +4,8 @@ Such a test has the release's library, whatever program it is run with: it runs 
 """
 import os
 import re
+import signal
+import subprocess
 import sys
 import threading
 import time
@@ -57,6 +59,22 @@ def lets_others_go_on(work, seconds=60):
     finally:
         sys.setswitchinterval(switch)
         other.join()
+
+
+def interrupt(code):
+    """Ctrl-C ends code that takes minutes, half a second after it has printed a line."""
+    lines = ["import sys", "sys.path.insert(0, 'python')", "import tilesim as ts", "try:",
+             *(f"    {line}" for line in code.splitlines()), "except KeyboardInterrupt:", "    print('heard')"]
+    child = subprocess.Popen([sys.executable, "-c", "\n".join(lines)], stdout=subprocess.PIPE, text=True,
+                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
+    try:
+        assert child.stdout.readline() == "begun\n"
+        time.sleep(0.5)
+        assert child.poll() is None
+        child.send_signal(signal.SIGINT)
+        assert child.communicate(timeout=60)[0] == "heard\n", code
+    finally:
+        child.kill()
 
 
 if SANITIZED:
