@@ -41,7 +41,7 @@ static void wait_for_overlap(const ts_core *core, const core_op *op, int64_t add
     const ts_space *space = vmem ? core->setup.vmem : core->setup.smem;
     int64_t first = address + op->address->low_bytes, end = address + op->address->high_bytes;
     for (int i = 0; i < core->store_count; i++) {
-        const core_store *store = &core->stores[i];
+        const core_store *store = core_store_at(core, i);
         if (store->space == space && store->first < end && first < store->end)
             delay_until(m, store->visible, store->stall);
     }

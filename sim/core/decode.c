@@ -357,14 +357,14 @@ static void new_registers(ts_arena *arena, ts_core *core) {
     core->ready_stall = TS_NEW_ARRAY(arena, int, registers);
 }
 
-/* As many stores as can be on their way at once. */
+/* As many stores as can be issued while one is on its way. */
 static void new_stores(ts_arena *arena, ts_core *core) {
     const ts_core_config *config = core->setup.config;
     int64_t vector = config->latency_cycles[TS_LATENCY_VECTOR_STORE];
     int64_t scalar = config->latency_cycles[TS_LATENCY_SCALAR_STORE];
     const int *slots = config->limits.slots;
-    core->store_count = (int)(vector * slots[TS_SLOT_VST] + scalar * slots[TS_SLOT_SCALAR]);
-    core->stores = TS_NEW_ARRAY(arena, core_store, core->store_count);
+    core->store_room = (int)(ts_max(vector, scalar) * (slots[TS_SLOT_VST] + slots[TS_SLOT_SCALAR]));
+    core->stores = TS_NEW_ARRAY(arena, core_store, core->store_room);
 }
 
 static void new_begin(ts_arena *arena, ts_core *core) {

@@ -124,15 +124,16 @@ CORE_FUNCTION(vld) {
     return true;
 }
 
-/* A store becomes visible to loads after its latency. */
+/* A store becomes visible to loads after its latency. Those that are by now are forgotten. */
 static void remember_store(ts_core *core, const core_op *op, const ts_space *space, int64_t address,
                            int key) {
     int64_t latency_cycles = core->setup.config->latency_cycles[key];
     if (latency_cycles <= 1) return;
     int64_t visible = core->now + latency_cycles;
     int64_t first = address + op->address->low_bytes, end = address + op->address->high_bytes;
-    core->stores[core->store_next] = (core_store){space, first, end, visible, TS_STALL_WAIT + key};
-    core->store_next = core->store_next + 1 < core->store_count ? core->store_next + 1 : 0;
+    for (; core->store_count > 0 && core_store_at(core, 0)->visible <= core->now; core->store_count--)
+        core->store_first = core->store_first + 1 < core->store_room ? core->store_first + 1 : 0;
+    *core_store_at(core, core->store_count++) = (core_store){space, first, end, visible, TS_STALL_WAIT + key};
     core->stores_visible = visible > core->stores_visible ? visible : core->stores_visible;
 }
 

@@ -93,7 +93,7 @@ void core_skip_new(ts_arena *arena, ts_core *core) {
     const ts_isa_limits *limits = &core->setup.config->limits;
     core_skip *skip = core->skip = TS_NEW(arena, core_skip);
     int registers = ts_register_count(limits), ops = 0;
-    int room = 2 * registers + 2 * ts_core_unit_count(core->setup.config) + 2 * core->store_count;
+    int room = 2 * registers + 2 * ts_core_unit_count(core->setup.config) + 2 * core->store_room;
     room += core_mxus_state(core, NULL);
     skip->head = -1;
     skip->bodies = TS_NEW_ARRAY(arena, bool, core->bundle_count);
@@ -128,7 +128,7 @@ static int read_state(const ts_core *core, int64_t *out) {
     at += add_times(core->unit_free, core->unit_stall, ts_core_unit_count(core->setup.config), core->next,
                     out + at);
     for (int i = 0; i < core->store_count; i++) {
-        const core_store *store = &core->stores[(core->store_next + i) % core->store_count];
+        const core_store *store = core_store_at(core, i);
         if (store->visible > core->next) {
             out[at++] = store->visible - core->next;
             out[at++] = store->stall;
@@ -335,7 +335,8 @@ static const access *origin_of(const core_skip *skip, const core_store *store) {
 
 static bool stores_are_known(const core_skip *skip, const ts_core *core) {
     for (int i = 0; i < core->store_count; i++)
-        if (core->stores[i].visible > core->next && !origin_of(skip, &core->stores[i])) return false;
+        if (core_store_at(core, i)->visible > core->next && !origin_of(skip, core_store_at(core, i)))
+            return false;
     return true;
 }
 
@@ -348,7 +349,7 @@ static void move_times(int64_t *times, int count, int64_t from, int64_t by) {
 void core_skip_move(ts_core *core, int64_t by) {
     const ts_isa_limits *limits = &core->setup.config->limits;
     int64_t from = core->next;
-    for (int i = 0; i < core->store_count; i++) move_times(&core->stores[i].visible, 1, from, by);
+    for (int i = 0; i < core->store_count; i++) move_times(&core_store_at(core, i)->visible, 1, from, by);
     move_times(core->ready, ts_register_count(limits), from, by);
     move_times(core->unit_free, ts_core_unit_count(core->setup.config), from, by);
     move_times(&core->stores_visible, 1, from, by);
@@ -362,7 +363,7 @@ static void leave_out(core_skip *skip, ts_core *core, int64_t k) {
     const ts_isa_limits *limits = &core->setup.config->limits;
     int64_t by = k * (core->next - skip->before.cycle);
     for (int i = 0; i < core->store_count; i++) {
-        core_store *store = &core->stores[i];
+        core_store *store = core_store_at(core, i);
         if (store->visible > core->next) {
             int64_t far = k * origin_of(skip, store)->step;
             store->first += far;

@@ -144,8 +144,8 @@ struct ts_core {
     bool slot_is_tracked[TS_SLOT_COUNT]; /* its units can be busy */
     int64_t *unit_free;                  /* the cycle from which each unit is free; ascending within a slot */
     int *unit_stall;
-    core_store *stores; /* ring */
-    int store_count, store_next;
+    core_store *stores; /* ring: from store_first on, as they were issued, those that may be on their way */
+    int store_room, store_first, store_count;
     int64_t stores_visible; /* the cycle from which all are */
 
     int64_t stalls[TS_STALL_COUNT];
@@ -169,6 +169,11 @@ void core_shadow_op(const ts_core *core, const core_op *op);
 void core_shadow_settle(ts_core *core, const core_bundle *bundle);
 
 /* constraints.c */
+static inline core_store *core_store_at(const ts_core *core, int number) { /* 0: the oldest */
+    int at = core->store_first + number;
+    return &core->stores[at < core->store_room ? at : at - core->store_room];
+}
+
 static inline int core_register_index(const ts_core *core, ts_register r) { /* in ts_core.ready */
     return ts_register_index(&core->setup.config->limits, r);
 }

@@ -432,3 +432,17 @@ TEST(loads_wait_however_many_stores_there_were) {
     assert_int_equal(fixture_stalled(f, "wait_vector_store"), PAIRS * 4);
     fixture_free(f);
 }
+
+/* Stores that are visible sooner come and go meanwhile. */
+TEST(a_slow_store_outlasts_quick_ones) {
+    fixture *f = new_fixture();
+    char text[512] = "vst [0] v1\n";
+    f->config.limits.slots[TS_SLOT_VST] = 1;
+    f->config.limits.slots[TS_SLOT_SCALAR] = 2;
+    f->config.latency_cycles[TS_LATENCY_VECTOR_STORE] = 10;
+    f->config.latency_cycles[TS_LATENCY_SCALAR_STORE] = 2;
+    for (int i = 0; i < 8; i++) strcat(text, "sst [0] 7 ; sst [4] 7\n");
+    fixture_do(f, strcat(text, "vld v2 [0]"));
+    assert_int_equal(fixture_issued(f, 9), 10);
+    fixture_free(f);
+}
