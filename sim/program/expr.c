@@ -8,7 +8,7 @@
 enum { NESTING_MAX = 64 };
 
 /* Levels of binary operators, loosest first: the precedence. */
-enum { OR, AND, COMPARISON, SUM, PRODUCT };
+enum { OR, AND, COMPARISON, SHIFT, SUM, PRODUCT };
 
 typedef struct {
     ts_error *err;
@@ -163,10 +163,13 @@ static const operator operators[] = {
     {MARK2('<', '='), COMPARISON},
     {'>', COMPARISON},
     {MARK2('>', '='), COMPARISON},
+    {MARK2('<', '<'), SHIFT},
+    {MARK2('>', '>'), SHIFT},
     {'+', SUM},
     {'-', SUM},
     {'*', PRODUCT},
     {'/', PRODUCT},
+    {MARK2('/', '/'), PRODUCT},
     {'%', PRODUCT},
 };
 
@@ -193,6 +196,20 @@ static bool compare(int mark, double order) {
     }
 }
 
+static bool does_not_fit(parser *p, const token *op) {
+    return TOKEN_ERROR(p->err, op, "the result of '%.*s' does not fit in 64 bits", (int)op->length, op->text);
+}
+
+static bool shift(parser *p, const token *op, int64_t a, int64_t by, int64_t *out) {
+    if (by < 0 || by > 63) return TOKEN_ERROR(p->err, op, "a shift by %lld, expected 0 to 63", (long long)by);
+    if (token_is(op, MARK2('>', '>'))) {
+        *out = a < 0 ? ~(~a >> by) : a >> by;
+        return true;
+    }
+    __int128 wide = (__int128)1 << by;
+    return !__builtin_mul_overflow(wide, a, out) || does_not_fit(p, op);
+}
+
 static bool integer_result(int mark, int64_t a, int64_t b, int64_t *out) {
     switch (mark) {
     case '+':
@@ -202,6 +219,7 @@ static bool integer_result(int mark, int64_t a, int64_t b, int64_t *out) {
     case '*':
         return ts_mul(a, b, out);
     case '/':
+    case MARK2('/', '/'):
         if (b == -1) return ts_mul(a, b, out);
         *out = ts_floor_div(a, b);
         return true;
@@ -218,23 +236,24 @@ static double float_result(int mark, double a, double b) {
 /* An infinity comes of one that was written. */
 static bool is_known(parser *p, const token *op, double a, double b, double result) {
     if (isnan(result)) return TOKEN_ERROR(p->err, op, "the result is not a number");
-    return !isinf(result) || isinf(a) || isinf(b) ||
-           TOKEN_ERROR(p->err, op, "the result of '%c' does not fit in 64 bits", (int)op->integer);
+    return !isinf(result) || isinf(a) || isinf(b) || does_not_fit(p, op);
 }
 
 static bool calculate(parser *p, const token *op, const constant *a, const constant *b, constant *out) {
     int mark = (int)op->integer;
     bool is_float = a->is_float || b->is_float;
-    if ((mark == '/' || mark == '%') && as_number(b) == 0) return TOKEN_ERROR(p->err, op, "the divisor is 0");
-    if (mark == '%' && is_float) return TOKEN_ERROR(p->err, op, "'%%' takes integers");
+    bool shifts = mark == MARK2('<', '<') || mark == MARK2('>', '>'),
+         rounds = mark == '%' || mark == MARK2('/', '/');
+    if ((mark == '/' || rounds) && as_number(b) == 0) return TOKEN_ERROR(p->err, op, "the divisor is 0");
+    if ((shifts || rounds) && is_float)
+        return TOKEN_ERROR(p->err, op, "'%.*s' takes integers", (int)op->length, op->text);
     if (is_float) {
         *out = (constant){.is_float = true, .number = float_result(mark, as_number(a), as_number(b))};
         return is_known(p, op, as_number(a), as_number(b), out->number);
     }
     *out = (constant){0};
-    if (!integer_result(mark, a->integer, b->integer, &out->integer))
-        return TOKEN_ERROR(p->err, op, "the result of '%c' does not fit in 64 bits", mark);
-    return true;
+    if (shifts) return shift(p, op, a->integer, b->integer, &out->integer);
+    return integer_result(mark, a->integer, b->integer, &out->integer) || does_not_fit(p, op);
 }
 
 /* out += factor * sreg; false when there are too many terms, or it overflows. */
@@ -279,7 +298,7 @@ static bool combine(parser *p, const operator* op, const token *location, const 
     if (is_form(p)) return true;
     if (!takes_operators(p, location, a) || !takes_operators(p, location, b)) return false;
     if (a->term_count + b->term_count > 0) return calculate_affine(p, location, a, b, out);
-    if (op->level >= SUM) return calculate(p, location, a, b, out);
+    if (op->level >= SHIFT) return calculate(p, location, a, b, out);
     bool truth;
     if (op->level < COMPARISON) {
         bool left = as_number(a) != 0, right = as_number(b) != 0;

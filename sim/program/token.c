@@ -150,7 +150,7 @@ static void lex_string(lexer *lex) {
 }
 
 static void lex_mark(lexer *lex) {
-    static const char pairs[][3] = {"<-", "~=", "<=", ">=", "==", "!=", "&&", "||", "//"};
+    static const char pairs[][3] = {"<-", "~=", "<=", ">=", "==", "!=", "&&", "||", "//", "<<", ">>"};
     static const char singles[] = "+-*/%(){}[]<>=!:,@?|&";
     size_t begin = lex->at;
     bool fresh = is_fresh(lex);
