@@ -76,11 +76,11 @@ static void add_sums(const ts_audit_result *r, ts_text *out) {
     for (int i = 0; i <= TS_AUDIT_SPACES; i++) {
         const ts_audit_sum *sum = i < TS_AUDIT_SPACES ? &r->spaces[i] : &r->sum;
         if (sum->buffers == 0 && i < TS_AUDIT_SPACES) continue;
-        ts_text_add(out, "           %-8s %10s %20s %20s %9.2fx  %5.1f %%\n", ts_report_audit_space(i),
+        ts_text_add(out, "           %-8s %10s %20s %20s %10s  %5.1f %%\n", ts_report_audit_space(i),
                     ts_text_grouped(out->arena, sum->buffers),
                     ts_text_grouped(out->arena, sum->logical_bytes),
                     ts_text_grouped(out->arena, sum->padded_bytes),
-                    report_expansion(sum->logical_bytes, sum->padded_bytes),
+                    report_expansion_text(out->arena, sum->logical_bytes, sum->padded_bytes, 2),
                     report_padding_percent(sum->logical_bytes, sum->padded_bytes));
     }
     ts_report_audit_sum_notes(r, out);
@@ -103,9 +103,9 @@ static void add_class(const ts_audit_class *class, const ts_audit_shape *shape, 
     char padded[16], logical[16];
     ts_audit_print_bytes(padded, shape->padded_bytes);
     ts_audit_print_bytes(logical, shape->logical_bytes);
-    ts_text_add(out, "        %10s %10s %10s %9.1fx  %s%s\n", ts_text_grouped(out->arena, class->count),
-                padded, logical, report_expansion(shape->logical_bytes, shape->padded_bytes), shape->text,
-                shape->assumed ? " (tiles assumed)" : "");
+    ts_text_add(out, "        %10s %10s %10s %10s  %s%s\n", ts_text_grouped(out->arena, class->count), padded,
+                logical, report_expansion_text(out->arena, shape->logical_bytes, shape->padded_bytes, 1),
+                shape->text, shape->assumed ? " (tiles assumed)" : "");
     ts_text_add(out, "%53s", "");
     ts_report_audit_cause(shape, out);
     ts_text_add(out, "%s; ", is_target(class) ? ", the target of a copy" : "");

@@ -148,7 +148,8 @@ static void add_sums(const ts_audit_result *r, page *p) {
         page_number(p, (double)sum->buffers, "%lld", (long long)sum->buffers);
         page_bytes(p, sum->logical_bytes);
         page_bytes(p, sum->padded_bytes);
-        page_number(p, ratio, "%.2fx", ratio);
+        page_number(p, ratio, "%s",
+                    report_expansion_text(p->out->arena, sum->logical_bytes, sum->padded_bytes, 2));
     }
     page_table_end(p);
     add_lines(r, ts_report_audit_sum_notes, p);
@@ -209,7 +210,8 @@ static void add_classes(const ts_audit_result *r, page *p) {
         page_number(p, (double)r->classes[i].count, "%lld", (long long)r->classes[i].count);
         page_bytes(p, shape->padded_bytes);
         page_bytes(p, shape->logical_bytes);
-        page_number(p, ratio, "%.1fx", ratio);
+        page_number(p, ratio, "%s",
+                    report_expansion_text(p->out->arena, shape->logical_bytes, shape->padded_bytes, 1));
         page_code(p, shape->text);
         page_cell(p, "%s", cause.bytes);
     }
@@ -386,8 +388,7 @@ static void add_facts(const ts_audit_result *r, page *p) {
     const page_fact facts[] = {
         {"instructions", ts_text_grouped(arena, r->text->instructions)},
         {"bytes of all buffers", padded},
-        {"which is", ts_text_format(arena, "%.2fx the data",
-                                    report_expansion(r->sum.logical_bytes, r->sum.padded_bytes))},
+        {"expansion", report_expansion_text(arena, r->sum.logical_bytes, r->sum.padded_bytes, 2)},
         {"moves take", ts_text_format(arena, "%s%.3f us", ts_report_audit_about(r), r->microseconds)},
         {"fused moves", ts_text_format(arena, "at most %.3f us more", r->fused_microseconds)}};
     page_facts(p, facts, sizeof facts / sizeof *facts);

@@ -194,6 +194,8 @@ static void add_sizes(const ts_shape *shape, ts_text *out) {
     add_pair(shape, out, "bytes", shape->unpadded_bytes, shape->bytes);
     if (shape->xla != NULL && shape->bytes > shape->unpadded_bytes)
         ts_text_add(out, ": %.1f %% padding", report_padding_percent(shape->unpadded_bytes, shape->bytes));
+    if (report_replica_bytes(shape) > 0)
+        ts_text_add(out, ", %s of them replicas", ts_text_grouped(out->arena, report_replica_bytes(shape)));
     ts_text_add_char(out, '\n');
     if (shape->storage_bytes != shape->bytes) {
         ts_text_add(out, "  %-14s %s to hold every element; XLA's compilers report the count above\n",
@@ -240,7 +242,7 @@ static void add_costs_table(ts_arena *arena, const ts_shape *shape, const ts_lay
         aligned = ts_round_up(held, step);
         add_row(out, "L()", held, aligned, (int64_t)((__int128)(aligned - held) * shape->element_bits / 8));
     }
-    add_row(out, "all", elements, aligned, shape->storage_bytes - shape->unpadded_bytes);
+    add_row(out, "all", elements, aligned, ts_max(0, shape->storage_bytes - report_held_bytes(shape)));
 }
 
 static void add_digits(const ts_layout *layout, const ts_layout_anatomy *anatomy, ts_text *out) {
@@ -358,7 +360,8 @@ void ts_report_shape_json(ts_arena *arena, const ts_shape *shape, ts_json *json)
     ts_json_count(json, "storage_bytes", shape->storage_bytes);
     ts_json_count(json, "unpadded_bytes", shape->unpadded_bytes);
     if (shape->bytes != TS_SIZE_UNKNOWN && shape->unpadded_bytes != TS_SIZE_UNKNOWN)
-        report_padding_json(json, shape->unpadded_bytes, shape->bytes);
+        report_shape_padding_json(json, shape, shape->bytes);
+    ts_json_int(json, "replica_bytes", report_replica_bytes(shape));
     if (shape->layout == NULL) return;
     ts_json_text(json, "element", ts_dtype_get(shape->dtype)->name);
     ts_json_int(json, "element_bits", shape->element_bits);

@@ -80,10 +80,8 @@ static void draw_slice(terminal *t) {
 static void add_heading(terminal *t) {
     const ts_shape *shape = t->g.shape;
     ts_shape_print(shape, t->out);
-    ts_text_add(t->out, "\n%.1f %% padding: %s of %s hold elements",
-                report_padding_percent(shape->unpadded_bytes, shape->storage_bytes),
-                ts_text_grouped(t->out->arena, shape->unpadded_bytes),
-                ts_text_counted(t->out->arena, shape->storage_bytes, "byte"));
+    ts_text_add_char(t->out, '\n');
+    report_padding_add(shape, t->out);
     if (cells_are_tiles(&t->g))
         ts_text_add(t->out, "\na cell is a tile of %" PRId64 " x %" PRId64, t->g.rows.step,
                     t->g.columns.step);

@@ -9,20 +9,31 @@
 
 static void add_facts(const ts_shape *shape, page *p) {
     ts_arena *arena = p->out->arena;
-    int64_t data = shape->unpadded_bytes, all = shape->storage_bytes;
+    int64_t data = shape->unpadded_bytes, all = shape->storage_bytes, replicas = report_replica_bytes(shape);
     const page_fact facts[] = {
         {"bytes of data", ts_text_grouped(arena, data)},
         {"bytes with padding", ts_text_grouped(arena, all)},
-        {"padding", ts_text_format(arena, "%.1f %%", report_padding_percent(data, all))},
-        {"which is", ts_text_format(arena, "%.2fx the data", report_expansion(data, all))}};
-    page_facts(p, facts, sizeof facts / sizeof *facts);
+        {"padding", ts_text_format(arena, "%.1f %%", report_padding_percent(data + replicas, all))},
+        {"expansion", report_expansion_text(arena, data, all, 2)},
+        {"replicas", ts_text_format(arena, "%.1f %%", ts_percent(replicas, all))}};
+    page_facts(p, facts, replicas > 0 ? 5 : 4);
+}
+
+static bool has_replicas(int count, const ts_shape *const *shapes) {
+    bool found = false;
+    for (int i = 0; i < count; i++) found = found || report_replica_bytes(shapes[i]) > 0;
+    return found;
 }
 
 static void add_image(ts_arena *arena, int count, const ts_shape *const *shapes, page *p) {
     ts_text svg = ts_text_begin(arena);
     ts_report_svg(arena, count, shapes, &svg);
     page_section(p, count > 1 ? "Pictures" : "Picture");
-    page_picture(p, "Cells of one tile have one colour; hatched is padding.", &svg);
+    page_picture(p,
+                 has_replicas(count, shapes)
+                     ? "Cells of one tile have one colour; hatched is padding, in dashes are replicas."
+                     : "Cells of one tile have one colour; hatched is padding.",
+                 &svg);
 }
 
 static void add_digits(ts_arena *arena, const ts_layout *layout, page *p) {
@@ -54,7 +65,7 @@ void ts_report_shape_html(ts_arena *arena, const ts_shape *shape, ts_text *out) 
 
 static void add_side(const ts_layout_pair *pair, int side, page *p) {
     const ts_shape *shape = pair->shapes[side];
-    double percent = report_padding_percent(shape->unpadded_bytes, shape->storage_bytes);
+    double percent = report_padding_percent(report_held_bytes(shape), shape->storage_bytes);
     ts_text text = ts_text_begin(p->out->arena);
     page_row(p);
     page_code(p, ts_shape_text(p->out->arena, shape));

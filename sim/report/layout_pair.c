@@ -37,11 +37,15 @@ static void write_size(const ts_shape *shape, ts_text *out) {
 }
 
 static void write_padding(const ts_shape *shape, ts_text *out) {
-    ts_text_add(out, "%.1f %%", report_padding_percent(shape->unpadded_bytes, shape->storage_bytes));
+    ts_text_add(out, "%.1f %%", report_padding_percent(report_held_bytes(shape), shape->storage_bytes));
+}
+
+static void write_replicas(const ts_shape *shape, ts_text *out) {
+    ts_text_add(out, "%.1f %%", ts_percent(report_replica_bytes(shape), shape->storage_bytes));
 }
 
 static void write_expansion(const ts_shape *shape, ts_text *out) {
-    ts_text_add(out, "%.2fx", report_expansion(shape->unpadded_bytes, shape->storage_bytes));
+    ts_text_add(out, "%s", report_expansion_text(out->arena, shape->unpadded_bytes, shape->storage_bytes, 2));
 }
 
 void report_write_point(const ts_layout *layout, const int64_t *index, ts_text *out) {
@@ -90,6 +94,8 @@ void ts_report_layout_pair(ts_arena *arena, const ts_layout_pair *pair, ts_text 
     add_cells(out, "bytes", pair, write_bytes);
     add_cells(out, "", pair, write_size);
     add_cells(out, "of them padding", pair, write_padding);
+    if (report_replica_bytes(pair->shapes[0]) + report_replica_bytes(pair->shapes[1]) > 0)
+        add_cells(out, "of them replicas", pair, write_replicas);
     add_cells(out, "times the data", pair, write_expansion);
     add_element(pair, out);
     add_pictures(arena, pair, out);

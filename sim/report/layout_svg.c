@@ -66,6 +66,12 @@ static void add_padding(ts_text *out, int64_t x, int64_t y) {
     ts_text_add(out, "class=\"edge\" fill=\"url(#padding)\"/>\n");
 }
 
+static void add_dashes(ts_text *out, int64_t x, int64_t y) {
+    enum { INSET = 3 };
+    add_rectangle(out, x + INSET, y + INSET, CELL_WIDTH - 2 * INSET, CELL_HEIGHT - 2 * INSET);
+    ts_text_add(out, "fill=\"none\" stroke=\"#333\" stroke-dasharray=\"3 2\"/>\n");
+}
+
 /* A cell that holds an element, or of which `width` x `height` pixels do. */
 static void add_box(drawing *d, int64_t x, int64_t y, int64_t width, int64_t height, const int64_t *index) {
     cell_hue c = cells_hue(&d->g, index);
@@ -172,7 +178,15 @@ static int64_t memory_lines(const drawing *d, int64_t *elements) {
     return ts_ceil_div(*elements, d->g.t.run);
 }
 
-/* What is at a point: the index of the element, "+" behind it where there are more, or padding. */
+/* Is the element's own place another one? */
+static bool is_replica(const ts_layout *layout, const int64_t *index, const int64_t *point) {
+    int64_t own[TS_LAYOUT_MAX_AXES];
+    ts_layout_forward(layout, index, own);
+    return memcmp(own, point, (size_t)layout->axis_count * sizeof *own) != 0;
+}
+
+/* What is at a point: the index of the element, "+" behind it where there are more, in dashes where it is a
+ * replica, or padding. */
 static void draw_point(drawing *d, int64_t x, int64_t y, const int64_t *point) {
     ts_index_list found;
     ts_text text = ts_text_begin(d->arena);
@@ -185,6 +199,7 @@ static void draw_point(drawing *d, int64_t x, int64_t y, const int64_t *point) {
         return;
     }
     add_box(d, x, y, CELL_WIDTH, CELL_HEIGHT, found.indices);
+    if (is_replica(d->g.layout, found.indices, point)) add_dashes(d->out, x, y);
     add_label(d, x, y, "cell", text.bytes);
 }
 
@@ -205,21 +220,34 @@ static void add_title_line(drawing *d, int64_t y, const char *text) {
     ts_text_add(d->out, "</text>\n");
 }
 
-/* A bar of all bytes, of which those that hold nothing are hatched, and their share. */
-static void draw_share(drawing *d) {
-    enum { TOP = 38, HEIGHT = 14 };
-    double percent = report_padding_percent(d->g.shape->unpadded_bytes, d->g.shape->storage_bytes);
-    int64_t used = (int64_t)((100 - percent) / 100 * SHARE_WIDTH + 0.5);
+/* A pixel of what is there at all; of no bytes, all. */
+static int64_t share_pixels(int64_t part_bytes, int64_t bytes) {
+    int64_t pixels = (int64_t)(ts_fraction(ts_min(part_bytes, bytes), bytes) * SHARE_WIDTH + 0.5);
+    if (bytes <= 0) return SHARE_WIDTH;
+    return part_bytes > 0 ? ts_max(1, pixels) : 0;
+}
+
+/* A bar of all bytes, of which those that hold nothing are hatched and replicas light, and their share; returns
+ * how wide that is. */
+static int64_t draw_share(drawing *d) {
+    enum { TOP = 38, HEIGHT = 14, LEAST_TEXT = 360, CHARACTER = 7 };
+    const ts_shape *shape = d->g.shape;
+    int64_t replicas = report_replica_bytes(shape), all = shape->storage_bytes;
+    int64_t held = share_pixels(report_held_bytes(shape), all),
+            data = share_pixels(shape->unpadded_bytes, all);
     ts_text text = ts_text_begin(d->arena);
     add_rectangle(d->out, MARGIN, TOP, SHARE_WIDTH, HEIGHT);
     ts_text_add(d->out, "class=\"share edge\" fill=\"url(#padding)\"/>\n");
-    add_rectangle(d->out, MARGIN, TOP, used == 0 && percent < 100 ? 1 : used, HEIGHT);
+    if (replicas > 0) {
+        add_rectangle(d->out, MARGIN, TOP, held, HEIGHT);
+        ts_text_add(d->out, "class=\"share\" fill=\"hsl(210,60%%,82%%)\"/>\n");
+    }
+    add_rectangle(d->out, MARGIN, TOP, data, HEIGHT);
     ts_text_add(d->out, "class=\"share\" fill=\"hsl(210,60%%,62%%)\"/>\n");
-    ts_text_add(&text, "%.1f %% padding: ", percent);
-    ts_text_add(&text, "%s of %s hold elements", ts_text_grouped(d->out->arena, d->g.shape->unpadded_bytes),
-                ts_text_counted(d->out->arena, d->g.shape->storage_bytes, "byte"));
+    report_padding_add(shape, &text);
     ts_text_add(d->out, "<text x=\"%d\" y=\"%d\" font-size=\"12\">%s</text>\n", MARGIN + SHARE_WIDTH + 10,
                 TOP + 11, text.bytes);
+    return SHARE_WIDTH + ts_max(LEAST_TEXT, (int64_t)text.length * CHARACTER);
 }
 
 /* The shape, what its cells are, and which axes go where. */
@@ -335,7 +363,7 @@ static void draw_beside(drawing *d, int64_t left, int64_t *right, int64_t *botto
 /* Into d->out, from the top; sets the pixels that it takes. */
 static void draw_shape(ts_arena *arena, const ts_shape *shape, ts_text *out, int64_t *width,
                        int64_t *height) {
-    enum { TITLE_CHARACTER = 7, SHARE_TEXT = 360 };
+    enum { TITLE_CHARACTER = 7 };
     static const cell_limits most = {MOST_CELLS, MOST_CELLS, MOST_TILES, MOST_TILES, MOST_SLICES};
     drawing *d = TS_NEW(arena, drawing);
     *d = (drawing){.arena = arena, .out = out, .left = MARGIN};
@@ -348,9 +376,7 @@ static void draw_shape(ts_arena *arena, const ts_shape *shape, ts_text *out, int
         memset(d->g.index, 0, sizeof d->g.index);
         draw_beside(d, right + GAP, &right, &bottom);
     }
-    draw_share(d);
-    *width =
-        ts_max(ts_max(right, (int64_t)title.length * TITLE_CHARACTER), SHARE_WIDTH + SHARE_TEXT) + MARGIN;
+    *width = ts_max(ts_max(right, (int64_t)title.length * TITLE_CHARACTER), draw_share(d)) + MARGIN;
     *height = bottom;
 }
 

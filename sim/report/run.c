@@ -173,7 +173,7 @@ static void add_tensor(ts_text *out, const ts_run_result *result, int i) {
     const ts_run_tensor *bound = &result->tensors[i];
     ts_text_add(out, "%-10s %-6s %-4s %14s bytes %5.1f %% padding  ", i == 0 ? "tensors" : "", tensor->name,
                 ts_space_text(tensor->space), ts_text_grouped(out->arena, tensor->bytes),
-                report_padding_percent(tensor->shape->unpadded_bytes, tensor->bytes));
+                report_padding_percent(report_held_bytes(tensor->shape), tensor->bytes));
     ts_shape_print(tensor->shape, out);
     if (ts_program_shape(result->program, i) != tensor->shape) {
         ts_text_add(out, "\n%18sof ", "");
@@ -374,7 +374,7 @@ static void add_json_tensor(ts_json *json, const ts_run_result *result, int i) {
     ts_json_text(json, "shape", ts_shape_text(json->out->arena, tensor->shape));
     ts_json_int(json, "base_bytes", tensor->base_bytes);
     ts_json_int(json, "bytes", tensor->bytes);
-    report_padding_json(json, tensor->shape->unpadded_bytes, tensor->bytes);
+    report_shape_padding_json(json, tensor->shape, tensor->bytes);
     ts_json_int(json, "unpadded_bytes", tensor->shape->unpadded_bytes);
     ts_json_text(json, "origin", result->tensors[i].origin);
     ts_json_close(json);

@@ -192,7 +192,7 @@ static void add_findings(const ts_run_result *result, page *p) {
 
 static void add_tensor_row(const ts_run_result *result, int i, page *p) {
     const ts_tensor *tensor = &result->program->code.tensors[i];
-    double padding = report_padding_percent(tensor->shape->unpadded_bytes, tensor->bytes);
+    double padding = report_padding_percent(report_held_bytes(tensor->shape), tensor->bytes);
     const char *origin = result->tensors[i].origin;
     page_row(p);
     page_code(p, tensor->name);

@@ -73,6 +73,39 @@ def without_a_price():
 
 
 @test
+def replicas():
+    """Copies are no padding: in the text, the picture, the page, beside another layout, as JSON."""
+    shape = "f32[4,8] S[(4,8):(8,1)] + R[2:40]"
+    text = "11.1 % padding: 256 of 288 bytes hold elements, 128 of them replicas"
+    assert expect(["layout", shape, "--ansi"]).splitlines()[1] == text
+    assert f">{text}</text>" in expect(["layout", shape, "--svg", "-"])
+    page = expect(["layout", shape, "--html", "-"])
+    assert re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", page)[2:] == [
+        ("padding", "11.1 %"), ("expansion", "2.25x"), ("replicas", "44.4 %")], page
+    assert "in dashes are replicas" in page
+    out = expect(["layout", shape])
+    assert re.search("^  bytes +128 logical, 288 in memory, 128 of them replicas$", out, re.M), out
+    assert re.search("^  all .* 32$", out, re.M), out
+    value = expect_json(["layout", shape])
+    assert (value["padding_percent"], value["replica_bytes"], value["expansion"]) == (11.1111, 128, 2.25), value
+    pair = expect(["layout", shape, "f32[4,8]{1,0}"])
+    assert re.search("^of them padding +11.1 % +0.0 %\nof them replicas +44.4 % +0.0 %$", pair, re.M), pair
+    assert "replicas" not in expect(["layout", A, B]) + expect(["layout", A, "--html", "-"])
+
+
+@test
+def no_elements():
+    """What is empty is not as large as its data."""
+    empty = "f32[0,4]{1,0:T(8,128)}"
+    assert "<dt>expansion</dt><dd>-</dd>" in expect(["layout", empty, "--html", "-"])
+    assert re.search("^times the data +- +-$", expect(["layout", empty, "f32[0,4]{1,0}"]), re.M)
+    assert ">no elements, 0 bytes</text>" in expect(["layout", empty, "--svg", "-"])
+    shared = "f32[4,8] (4,8):(0,2)"
+    assert expect(["layout", shared, "--ansi"]).splitlines()[1] == "0.0 % padding: 128 bytes of elements share 60 bytes"
+    assert re.search("^  all .* 0$", expect(["layout", shared]), re.M)
+
+
+@test
 def refused():
     for words, code, message in (
             ([A, "f32[1000,2]{1,0}"], 1, "the shapes have different dimensions, expected the same"),
@@ -147,7 +180,7 @@ def for_a_terminal():
     assert max(map(len, plain)) <= 100
     assert len(expect(["layout", "f32[2,3,3]{2,1,0}", "--ansi"]).split("\n\n")) == 3
     assert expect(["layout", A, B, "--ansi"]) == expect(["layout", A, "--ansi"]) + "\n" + expect(["layout", B, "--ansi"])
-    assert len(expect(["layout", "f32[0,4]{1,0}", "--ansi"]).splitlines()) == 2
+    assert expect(["layout", "f32[0,4]{1,0}", "--ansi"]) == "f32[0,4]{1,0}\nno elements, 0 bytes\n"
     assert run("layout", A, "--ansi", "--json")[0] == 2
 
 

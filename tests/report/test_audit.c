@@ -149,7 +149,7 @@ TEST(nothing_at_all) {
         "           0 instructions in 0 computations\n"
         "machine    m (of hand)\n\n"
         "buffers    space       buffers        logical bytes         padded bytes  expansion  padding\n"
-        "           all               0                    0                    0      1.00x    0.0 %\n"
+        "           all               0                    0                    0          -    0.0 %\n"
         "           summed over instructions, not what is live at once\n\n"
         "padding    none\n"
         "in all     0.000 us; fused ones at most 0.000 us more (<); free: 0 bitcasts, 0 others\n\n"

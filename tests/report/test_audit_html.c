@@ -122,7 +122,7 @@ TEST(facts_and_bytes) {
     assert_holds(page_of(), "<h1>jit_f</h1>\n<p><code>m&lt;1&gt;.hlo</code>");
     assert_holds(page_of(), "<div><dt>instructions</dt><dd>2,000</dd></div>\n"
                             "<div><dt>bytes of all buffers</dt><dd>24.4K</dd></div>\n"
-                            "<div><dt>which is</dt><dd>2.50x the data</dd></div>\n"
+                            "<div><dt>expansion</dt><dd>2.50x</dd></div>\n"
                             "<div><dt>moves take</dt><dd>~9.250 us</dd></div>\n"
                             "<div><dt>fused moves</dt><dd>at most 0.500 us more</dd></div>\n");
     assert_holds(page_of(), "<span>data</span><b>9.8K &nbsp; 40.0 %</b>");

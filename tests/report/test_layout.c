@@ -328,13 +328,13 @@ static const struct {
      "\n"
      "  element        f32, 32 bits each\n"
      "  elements       32 logical, 648 in memory\n"
-     "  bytes          128 logical, 2,592 in memory\n"
+     "  bytes          128 logical, 2,592 in memory, 640 of them replicas\n"
      "  memory space   0 (HBM)\n"
      "\n"
      "  dim                       extent              padded  expansion      bytes of padding\n"
      "  0                              4                   4      1.00x                     0\n"
      "  1                              8                   8      1.00x                     0\n"
-     "  all                           32                  32      1.00x                 2,464\n"
+     "  all                           32                  32      1.00x                 1,824\n"
      "\n"
      "  digit         extent                stride   value, of the logical index (d0, d1 ..)\n"
      "  0                  4                   1@P   d0\n"
@@ -585,7 +585,8 @@ TEST(keys_of_json) {
         {"f32[4,8] S[(4,8):(1@P,1@F)] + R[(2,3):(16@F,1@Q)] + 5@P",
          "\"canonical\":\"f32[4,8] S[(4,8):(1@P,1@F)] + R[(2,3):(16@F,1@Q)] + "
          "5@P\",\"padded_elements\":648,\"bytes\":2592,\"storage_bytes\":2592,\"unpadded_bytes\":128,"
-         "\"padding_percent\":95.0617,\"expansion\":20.25,\"element\":\"f32\",\"element_bits\":32,\"memory_"
+         "\"padding_percent\":70.3704,\"expansion\":20.25,\"replica_bytes\":640,\"element\":\"f32\","
+         "\"element_bits\":32,\"memory_"
          "space\":0,\"dims\":[4,8],\"axes\":[{\"name\":\"F\",\"offset\":0,\"low\":0,\"high\":23},{\"name\":"
          "\"P\",\"offset\":5,\"low\":5,\"high\":8},{\"name\":\"Q\",\"offset\":0,\"low\":0,\"high\":2}],"
          "\"replicas\":[{\"extent\":2,\"stride\":16,\"axis\":\"F\"},{\"extent\":3,\"stride\":1,\"axis\":"
@@ -596,7 +597,8 @@ TEST(keys_of_json) {
          "\"F\":18,\"P\":6,\"Q\":2}]}"},
         {"bf16[3,5]{0,1:T(2,4)}",
          "\"canonical\":\"bf16[3,5]{0,1:T(2,4)}\",\"padded_elements\":24,\"bytes\":48,\"storage_bytes\":48,"
-         "\"unpadded_bytes\":30,\"padding_percent\":37.5,\"expansion\":1.6,\"element\":\"bf16\",\"element_"
+         "\"unpadded_bytes\":30,\"padding_percent\":37.5,\"expansion\":1.6,\"replica_bytes\":0,\"element\":"
+         "\"bf16\",\"element_"
          "bits\":16,\"memory_space\":0,\"dims\":[3,5],\"axes\":[{\"name\":\"m\",\"offset\":0,\"low\":0,"
          "\"high\":23}],\"replicas\":[],\"costs\":[{\"dims\":[0],\"extent\":3,\"padded\":4},{\"dims\":[1],"
          "\"extent\":5,\"padded\":6}],\"digits\":[{\"extent\":3,\"stride\":8,\"axis\":\"m\",\"value\":\"d1 / "
@@ -605,7 +607,8 @@ TEST(keys_of_json) {
          "2\"},{\"extent\":4,\"stride\":1,\"axis\":\"m\",\"value\":\"d0\"}],\"points\":[{\"m\":9}]}"},
         {"f32[2,3,6]{0,2,1:T(*,2,2)}",
          "\"canonical\":\"f32[2,3,6]{0,2,1:T(*,2,2)}\",\"padded_elements\":36,\"bytes\":144,\"storage_"
-         "bytes\":144,\"unpadded_bytes\":144,\"padding_percent\":0,\"expansion\":1,\"element\":\"f32\","
+         "bytes\":144,\"unpadded_bytes\":144,\"padding_percent\":0,\"expansion\":1,\"replica_bytes\":0,"
+         "\"element\":\"f32\","
          "\"element_bits\":32,\"memory_space\":0,\"dims\":[2,3,6],\"axes\":[{\"name\":\"m\",\"offset\":0,"
          "\"low\":0,\"high\":35}],\"replicas\":[],\"costs\":[{\"dims\":[0],\"extent\":2,\"padded\":2},{"
          "\"dims\":[1,2],\"extent\":18,\"padded\":18}],\"digits\":[{\"extent\":9,\"stride\":4,\"axis\":\"m\","
@@ -616,7 +619,8 @@ TEST(keys_of_json) {
         {"f32[8] lambda i: [i ^ 5]",
          "\"canonical\":\"f32[8] lambda i: [i ^ "
          "5]\",\"padded_elements\":8,\"bytes\":32,\"storage_bytes\":32,\"unpadded_bytes\":32,\"padding_"
-         "percent\":0,\"expansion\":1,\"element\":\"f32\",\"element_bits\":32,\"memory_space\":0,\"dims\":[8]"
+         "percent\":0,\"expansion\":1,\"replica_bytes\":0,\"element\":\"f32\",\"element_bits\":32,\"memory_"
+         "space\":0,\"dims\":[8]"
          ",\"axes\":[{\"name\":\"m\",\"offset\":0,\"low\":0,\"high\":7}],\"replicas\":[],\"points\":[{\"m\":"
          "4}]}"},
     };

@@ -139,7 +139,7 @@ TEST(a_page_of_one) {
     assert_holds(out.bytes, "<div><dt>bytes of data</dt><dd>4,160</dd></div>\n"
                             "<div><dt>bytes with padding</dt><dd>8,192</dd></div>\n"
                             "<div><dt>padding</dt><dd>49.2 %</dd></div>\n"
-                            "<div><dt>which is</dt><dd>1.97x the data</dd></div>\n");
+                            "<div><dt>expansion</dt><dd>1.97x</dd></div>\n");
     assert_holds(out.bytes, "<h2>Picture</h2>");
     /* A tile of 1024 elements, rows of 128 in it; one tile of rows. */
     const char *digits = table(out.bytes, 0);

@@ -93,13 +93,14 @@ static const char *lines_of(const char *svg, void (*take)(const char *, const ch
     return out.bytes;
 }
 
-/* The frames, and the bar of the share of padding. */
+/* The frames, those in dashes, and the bar of the share of padding. */
 static ts_text frames;
 static void take_frame(const char *element, const char *content) {
     (void)content;
     const char *name = is(element, "class=\"tile\"")    ? "tile"
                        : is(element, "class=\"inner\"") ? "inner"
                        : is(element, "class=\"share\"") ? "share"
+                       : is(element, "dasharray")       ? "replica"
                                                         : NULL;
     if (name)
         ts_text_add(&frames, "%s %d,%d %dx%d\n", name, number(element, "x"), number(element, "y"),
@@ -260,8 +261,27 @@ TEST(cells_hold_their_offsets) {
          "a a a | a a a a a a\n"
          "b b b | b b b b b b\n",
          "tile 24,82 132x52\n"
+         "replica 351,85 38x20\n"
+         "replica 395,85 38x20\n"
+         "replica 439,85 38x20\n"
+         "replica 351,111 38x20\n"
+         "replica 395,111 38x20\n"
+         "replica 439,111 38x20\n"
          "tile 216,82 264x52\n"
+         "share 24,38 220x14\n"
          "share 24,38 110x14\n"},
+        {"f32[2] S[2:1] + R[2:3]",
+         "0 1 | 0 1\n"
+         ". 0\n"
+         "1\n",
+         "a a | a a\n"
+         "a\n"
+         "a\n",
+         "tile 24,82 88x26\n"
+         "replica 219,111 38x20\n"
+         "replica 175,137 38x20\n"
+         "share 24,38 176x14\n"
+         "share 24,38 88x14\n"},
         {"f32[2,2,1,2]{3,2,1,0}",
          "0 1 | 0,0,0,0 0,0,0,1\n"
          "0,1,0,0 0,1,0,1\n"

@@ -2,10 +2,11 @@
 "use strict";
 
 function paddingBar(name, shape) {
-  const padding = shape.storage_bytes - shape.unpadded_bytes, all = Math.max(1, shape.storage_bytes);
+  const replicas = shape.replica_bytes, padding = shape.storage_bytes - shape.unpadded_bytes - replicas, all = Math.max(1, shape.storage_bytes);
   const times = shape.unpadded_bytes > 0 ? (shape.storage_bytes / shape.unpadded_bytes) : 1;
   const share = Math.max(0, Math.min(100, 100 * shape.unpadded_bytes / all));
-  const text = padding > 0 ? `${bytesText(padding)} of padding, ${percent(padding, all)}: ${times.toFixed(times < 10 ? 2 : 0)} times the data` : "no padding";
+  const copies = replicas > 0 ? `${bytesText(replicas)} of replicas, ` : "";
+  const text = copies + (padding > 0 ? `${bytesText(padding)} of padding, ${percent(padding, all)}: ${times.toFixed(times < 10 ? 2 : 0)} times the data` : "no padding");
   return `<div><p><b>${name}</b> ${escapeText(shape.element)} of ${shape.element_bits} bits, ${bytesText(shape.unpadded_bytes)} of data, ${bytesText(shape.storage_bytes)} in memory</p>
     <div class="bar hatched" role="img" aria-label="${escapeText(text)}" title="${escapeText(text)}"><span class="data" style="width:${share}%"></span></div>
     <p class="soft">${padding > 0 ? '<span class="swatch hatched"></span>' : ""}${text}</p></div>`;
