@@ -140,11 +140,17 @@ const char *cli_value(const cli_line *line, const char *name) {
     return last;
 }
 
+static const char **list_sets(const cli_line *line, const char *last, int *count) {
+    *count = cli_count(line, "set");
+    const char **sets = TS_NEW_ARRAY(line->arena, const char *, *count + 1);
+    for (int i = 0; i < *count; i++) sets[i] = cli_value_at(line, "set", i);
+    if (last) sets[(*count)++] = last;
+    return sets;
+}
+
 const ts_machine *cli_machine_named(ts_error *err, const cli_line *line, const char *name, const char *last) {
-    int count = cli_count(line, "set");
-    const char **sets = TS_NEW_ARRAY(line->arena, const char *, count + 1);
-    for (int i = 0; i < count; i++) sets[i] = cli_value_at(line, "set", i);
-    if (last) sets[count++] = last;
+    int count;
+    const char **sets = list_sets(line, last, &count);
     return ts_machine_load_with(err, line->arena, name != NULL ? name : TS_MACHINE_DEFAULT, "--set", sets,
                                 count);
 }
@@ -164,12 +170,10 @@ bool cli_mesh_options(ts_error *err, const cli_line *line) {
 const ts_machine *cli_mesh_machine(ts_error *err, const cli_line *line) {
     const char *mesh = cli_value(line, "mesh"), *name = cli_value(line, "machine");
     if (!cli_mesh_options(err, line)) return NULL;
-    if (!name && mesh && ts_mesh_file_is(mesh, strlen(mesh))) {
-        const ts_machine *own = NULL;
-        if (!ts_mesh_file_load(err, line->arena, mesh, &own)) return NULL; /* at its place in the file */
-        name = own->name;
-    }
-    return cli_machine_named(err, line, name, NULL);
+    if (name || !mesh || !ts_mesh_file_is(mesh, strlen(mesh))) return cli_machine(err, line);
+    ts_mesh_file_changes changes = {.source = "--set"};
+    changes.list = list_sets(line, NULL, &changes.count);
+    return ts_mesh_file_load_machine(err, line->arena, mesh, &changes);
 }
 
 bool cli_mesh(ts_error *err, const cli_line *line, const ts_machine *machine, ts_mesh *mesh) {

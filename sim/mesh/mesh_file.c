@@ -100,18 +100,30 @@ const char *ts_mesh_file_machine(ts_error *err, ts_arena *arena, const char *nam
     return machine ? machine->text : NULL;
 }
 
-/* That of the file, before the rest is read: it has what the file does not. */
-static const ts_machine *own_machine(ts_error *err, ts_arena *arena, const ts_tree *tree) {
+static const ts_machine *own_machine(ts_error *err, ts_arena *arena, const ts_tree *tree,
+                                     const ts_mesh_file_changes *changes) {
     ts_error found = {0};
     const ts_tree *name = machine_name(err, tree);
-    const ts_machine *machine = name ? ts_machine_load(&found, arena, name->text) : NULL;
-    if (name && !machine) ts_error_at(err, found.kind, name->source, name->offset, "%s", found.message);
-    return machine;
+    const ts_machine *machine =
+        name ? ts_machine_load_with(&found, arena, name->text, changes->source, changes->list, changes->count)
+             : NULL;
+    if (machine || !name) return machine;
+    if (found.line == 0)
+        ts_error_at(err, found.kind, name->source, name->offset, "%s", found.message);
+    else if (err && err->kind == TS_ERROR_NONE)
+        *err = found;
+    return NULL;
+}
+
+const ts_machine *ts_mesh_file_load_machine(ts_error *err, ts_arena *arena, const char *name,
+                                            const ts_mesh_file_changes *changes) {
+    const ts_tree *tree = ts_mesh_file_tree(err, arena, name);
+    return tree ? own_machine(err, arena, tree, changes) : NULL;
 }
 
 const ts_mesh_file *ts_mesh_file_read(ts_error *err, ts_arena *arena, const ts_tree *tree,
                                       const ts_machine **machine) {
-    if (!*machine) *machine = own_machine(err, arena, tree);
+    if (!*machine) *machine = own_machine(err, arena, tree, &(ts_mesh_file_changes){0});
     if (!*machine) return NULL;
     const ts_tree *below = defaults(arena, *machine);
     const ts_tree *merged = tree->kind == TS_TREE_MAP ? ts_tree_merge(arena, below, tree) : tree;

@@ -37,6 +37,15 @@ bool ts_mesh_file_is(const char *text, size_t length);
 const ts_tree *ts_mesh_file_tree(ts_error *err, ts_arena *arena, const char *name);
 /* The machine that a file names. */
 const char *ts_mesh_file_machine(ts_error *err, ts_arena *arena, const char *name);
+/* The same, loaded with changes as by ts_machine_load_with. That there is none of that name is an error in the
+ * file. */
+typedef struct {
+    const char *source; /* what errors call the changes: "--set" */
+    const char *const *list;
+    int count;
+} ts_mesh_file_changes;
+const ts_machine *ts_mesh_file_load_machine(ts_error *err, ts_arena *arena, const char *name,
+                                            const ts_mesh_file_changes *changes);
 /* With `machine` NULL that of the file is loaded, which *machine then is. */
 const ts_mesh_file *ts_mesh_file_load(ts_error *err, ts_arena *arena, const char *name,
                                       const ts_machine **machine);

@@ -107,6 +107,20 @@ def mesh_files():
         Path(path).write_text("title: mine\nmachine: tpu-v2e\ndims:\n  a: {chips: 2, wrap: rule}\n")
         code, _, err = run("reshard", "f32[36]", "f32[36]", "--mesh", path)
         assert code == 1 and f"{path}:2:10: error: no machine is called 'tpu-v2e'" in err and err.endswith("\n         ^\n"), err
+        code, _, err = run("reshard", "f32[36]", "f32[36]", "--mesh", "v4-64", "--set", "ici.hops=1 us")
+        assert code == 1 and err.startswith("--set:1:5: error: ") and "did you mean 'ici.hop'" in err, err
+
+
+@test
+def the_machine_of_a_mesh_file_is_read_once():
+    """From a pipe, which can be read no more often; what is wrong in it is told at its place."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "mine.yaml")
+        path.write_text("title: mine\nmachine: /dev/stdin\ndims:\n  a: {chips: 2, wrap: rule}\n")
+        shown = expect(["show", "machine", "tpu-v4"])
+        for text, code, out in ((shown, 0, "2 devices of TPU v4"), (shown.replace("stacks: 4", "stacks: -4"), 1, "/dev/stdin:")):
+            found = run("reshard", "f32[36] P('a')", "f32[36]", "--mesh", path, stdin=text)
+            assert found[0] == code and out in found[1] + found[2], found
 
 
 @test
