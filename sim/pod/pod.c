@@ -180,7 +180,7 @@ static bool find_window(ts_pod *pod) {
     bool failed = false;
     for (int64_t i = 0; i < pod->node_count; i++) next = ts_min(next, pod->nodes[i].next_ps);
     for (int64_t i = 0; i < pod->device_count; i++) failed = failed || pod->devices[i].failed;
-    pod->until_ps = next == INT64_MAX ? next : ts_min(next + pod->request.mesh->ici->hop_ps, pod->bound_ps);
+    pod->until_ps = next == INT64_MAX ? next : ts_min(next + pod->window_ps, pod->bound_ps);
     return next < pod->bound_ps && !failed;
 }
 
@@ -327,13 +327,32 @@ static bool check(ts_error *err, const ts_mesh *mesh) {
            ts_error_set(err, TS_ERROR_INPUT, "programs on a mesh need links with latency: ici.hop is 0");
 }
 
+static bool has_messages(const ts_code *code) {
+    bool found = false;
+    for (int i = 0; i < code->transfer_count; i++) found = found || code->transfers[i].remote;
+    for (int i = 0; i < code->bundle_count; i++)
+        for (int k = 0; k < code->bundles[i].count; k++)
+            found = found || code->bundles[i].instructions[k].opcode == TS_OP_sem_signal;
+    return found;
+}
+
+/* Of a program without messages a moment of the host, after which others may have failed, or the caller wants
+ * an end. Where events are looked at, those of all devices come in turns. */
+static void set_steps(ts_pod *pod) {
+    enum { ALONE_CYCLES = 1 << 17 };
+    const ts_pod_request *r = &pod->request;
+    bool alone = !has_messages(r->code) && !r->observers && !r->observer;
+    pod->inside_ps = ts_max(r->config->memory.dma->completion_ps, ps_of(pod, 2));
+    pod->window_ps = r->mesh->ici->hop_ps;
+    if (alone) pod->inside_ps = pod->window_ps = ts_max(pod->window_ps, ps_of(pod, ALONE_CYCLES));
+}
+
 ts_pod *ts_pod_new(ts_error *err, ts_arena *arena, const ts_pod_request *request) {
     if (!check(err, request->mesh)) return NULL;
     ts_pod *pod = TS_NEW(arena, ts_pod);
     *pod = (ts_pod){.request = *request, .arena = arena, .node_count = request->mesh->chip_count};
     pod->device_count = request->mesh->device_count;
-    pod->inside_ps = request->config->memory.dma->completion_ps;
-    if (pod->inside_ps < ps_of(pod, 2)) pod->inside_ps = ps_of(pod, 2);
+    set_steps(pod);
     pod->nodes = TS_NEW_ARRAY(arena, pod_node, pod->node_count);
     pod->devices = TS_NEW_ARRAY(arena, pod_device, pod->device_count);
     for (int64_t i = 0; i < pod->node_count; i++) make_node(pod, i);

@@ -3,8 +3,8 @@
  * What a chip does reaches a neighbour no sooner than a hop later, so all chips are stepped through windows
  * of one hop, each for itself and on any thread, and what crosses is handed over between windows
  * (conservative synchronisation: Nicol, "The cost of conservative synchronization in parallel discrete event
- * simulations", 1993). Events of a chip go in the order of time, source and sequence: the number of threads
- * does not show. */
+ * simulations", 1993). Of a program that sends nothing windows are longer. Events of a chip go in the order of
+ * time, source and sequence: the number of threads does not show. */
 #ifndef TILESIM_POD_POD_H
 #define TILESIM_POD_POD_H
 

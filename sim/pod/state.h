@@ -42,6 +42,7 @@ struct ts_pod {
     pod_device *devices;
     ts_engine_pool *engine_pool; /* NULL: none are shared */
     int64_t inside_ps;           /* from a device to another of its chip */
+    int64_t window_ps;           /* a chip goes so far alone */
     int64_t until_ps;            /* the end of the window */
     int64_t bound_ps;            /* what begins from here on is left for later */
     int threads;

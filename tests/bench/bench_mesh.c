@@ -74,12 +74,13 @@ static bool bench_run(ts_error *err, const run *what) {
 }
 
 static bool bench_runs(ts_error *err) {
-    static const char reduce[] = "programs/mesh/all_reduce.tsim", halo[] = "programs/mesh/halo.tsim";
+    static const char reduce[] = "programs/mesh/all_reduce.tsim", halo[] = "programs/mesh/halo.tsim",
+                      softmax[] = "programs/softmax.tsim";
     static const run runs[] = {
         {reduce, "4x4x4", {"ROWS", "512"}, true},   {reduce, "4x4x4", {"ROWS", "512"}, false},
         {halo, "4x4", {"ROWS", "256"}, false},      {halo, "4x4x4", {"ROWS", "256"}, false},
         {halo, "8x8x4", {"ROWS", "256"}, false},    {halo, "16x8x8", {"ROWS", "256"}, false},
-        {halo, "16x16x16", {"ROWS", "256"}, false},
+        {halo, "16x16x16", {"ROWS", "256"}, false}, {softmax, "16x8x8", {"ROWS", "8192"}, false},
     };
     printf("%-32s %-10s %6s %-10s %8s %10s\n", "program", "mesh", "chips", "", "CPU s", "ms a chip");
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)

@@ -639,3 +639,35 @@ TEST(a_pod_goes_in_steps) {
         ts_arena_free(whole.arena);
     }
 }
+
+/* How far another device has gone when one fails: to the end of a hop, or, where none can send anything, of a
+ * longer window, whose end all see alike. */
+TEST(without_messages_chips_go_further_alone) {
+    enum { HOP = 1500, WINDOW = 1 << 17 };
+    static const struct {
+        const char *text;
+        int64_t least, most;
+    } rows[] = {
+        {"", WINDOW, WINDOW + 10},
+        {" sem.signal a, 1, 0\n", HOP, HOP + 10},
+        {".tensor x vmem f32[8,128]{1,0:T(8,128)}\n.tensor y vmem f32[8,128]{1,0:T(8,128)}\n"
+         " dma y <- x, a, a device=0\n",
+         HOP, HOP + 10},
+        {".tensor x vmem f32[8,128]{1,0:T(8,128)}\n.tensor y vmem f32[8,128]{1,0:T(8,128)}\n dma y <- x, a\n",
+         WINDOW, WINDOW + 10},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[512];
+        outcome o;
+        snprintf(text, sizeof text,
+                 ".sem a\n device.id s1\n br.eq s1, 1, spin\n delay 100\n sdiv s3, s1, 0\n%s"
+                 "spin: sadd s4, s4, 1\n jump spin\n",
+                 rows[i].text);
+        ts_pod *pod = open_pod(&o, "2", text);
+        assert_false(ts_pod_advance(&o.err, pod, INT64_MAX));
+        assert_string_equal(o.err.message, "device 0: division by 0, expected a divisor above 0");
+        assert_in_range(pod_cycles(pod, 1), rows[i].least, rows[i].most);
+        ts_pod_free(pod);
+        ts_arena_free(o.arena);
+    }
+}
