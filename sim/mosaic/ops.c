@@ -35,10 +35,11 @@ static void add_what(ts_text *out, const op_row *row) {
 }
 
 void ts_mosaic_print_ops(ts_text *out) {
+    ts_text what = ts_text_begin(out->arena);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        ts_text_add(out, "%-36s ", rows[i].name);
-        add_what(out, &rows[i]);
-        ts_text_add_char(out, '\n');
+        ts_text_clear(&what);
+        add_what(&what, &rows[i]);
+        ts_text_add(out, "%-*s%s\n", what.length > 0 ? 37 : 0, rows[i].name, what.bytes);
     }
     ts_text_wrap(out, TS_TEXT_COLUMNS);
 }

@@ -173,13 +173,14 @@ static void held_text(const ts_sharding *s, int dim, int64_t device, char out[HE
 static void add_devices(const picture *p, ts_text *out) {
     char text[HELD];
     ts_text chip = ts_text_begin(out->arena);
-    ts_text_add(out, "\n%-8s %-12s", "device", "chip");
+    int width = p->s->rank > 0 ? 12 : 0; /* of what is followed by others */
+    ts_text_add(out, "\n%-8s %-*s", "device", width, "chip");
     for (int d = 0; d < p->s->rank; d++) ts_text_add(out, d + 1 < p->s->rank ? " dim %-14d" : " dim %d", d);
     ts_text_add_char(out, '\n');
     for (int64_t device = 0; device < p->mesh->device_count && device < MOST_ROWS; device++) {
         ts_text_clear(&chip);
         ts_mesh_print_chip(&chip, p->mesh, ts_mesh_chip(p->mesh, device));
-        ts_text_add(out, "%-8" PRId64 " %-12s", device, chip.bytes);
+        ts_text_add(out, "%-8" PRId64 " %-*s", device, width, chip.bytes);
         for (int d = 0; d < p->s->rank; d++) {
             held_text(p->s, d, device, text);
             ts_text_add(out, d + 1 < p->s->rank ? " %-18s" : " %s", text);

@@ -66,13 +66,19 @@ def check_json(code, out, err):
 
 
 def run(*words, tool=TOOL, stdin="", text=True):
-    """Runs the program; returns (exit code, stdout, stderr), bytes when `text` is False. JSON is always checked."""
+    """Runs the program; returns (exit code, stdout, stderr), bytes when `text` is False. JSON is always
+    checked, and that no line of other output ends in blanks."""
     done = subprocess.run([str(tool), *(word if isinstance(word, bytes) else str(word) for word in words)],
                           input=stdin.encode() if isinstance(stdin, str) else stdin, capture_output=True)
     err = done.stderr.decode("utf-8", "strict" if text else "replace")
     if "--json" in words and "--help" not in words:
         check_json(done.returncode, done.stdout, err)
-    return done.returncode, done.stdout.decode() if text else done.stdout, err if text else done.stderr
+    if not text:
+        return done.returncode, done.stdout, done.stderr
+    out = done.stdout.decode()
+    blank = [line for line in out.split("\n") if line.endswith(" ") and tool == TOOL]
+    assert not blank, f"{words}: blanks at the end of {blank[0]!r}"
+    return done.returncode, out, err
 
 
 def expect(words, code=0, out=None, err="", tool=TOOL):
