@@ -25,6 +25,9 @@ TS_API const char *ts_machine_text(ts_arena *arena, const ts_machine *machine);
 TS_API const char *ts_machine_json(ts_arena *arena, const ts_machine *machine);
 /* The name of built-in machine `number` from 0, NULL behind the last. */
 TS_API const char *ts_machine_name(int number);
+/* The name or path of the machine that a mesh file names, "v6e-256"; of axes, as "4x4", the default. NULL on
+ * an error. */
+TS_API const char *ts_machine_of_mesh(ts_error *err, ts_arena *arena, const char *mesh);
 
 #ifdef __cplusplus
 }

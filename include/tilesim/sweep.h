@@ -18,7 +18,7 @@ typedef struct {
     const char *database;   /* what is in it is not asked again; NULL: nothing is kept */
     int workers;            /* processes; 0: one */
     double timeout_seconds; /* of a point; 0: none */
-    int retry;              /* points that crashed or took too long are tried again */
+    int retry;              /* points of the database that crashed or took too long are tried again */
     /* Asked before each answer, and some times a second while none comes: not 0 ends the study with an error,
      * and what is in the database stays. NULL: none. */
     int (*stopped)(void *context);

@@ -62,3 +62,13 @@ class Machine:
 def as_machine(machine: Union[str, Machine]) -> Machine:
     """Itself, or the machine of a name."""
     return machine if isinstance(machine, Machine) else Machine(machine)
+
+
+def machine_of(mesh: Optional[str], machine: Union[str, Machine, None]) -> Machine:
+    """The same; where there is none, that of the mesh, of which a file names one."""
+    if machine is not None or not isinstance(mesh, str):
+        return as_machine(DEFAULT if machine is None else machine)
+    arena = native.new_arena()
+    name = native.decoded(native.call(lib.ts_machine_of_mesh, arena, native.encoded(mesh)))
+    ffi.release(arena)
+    return Machine(name)

@@ -11,7 +11,7 @@ import numpy as np
 from . import _native as native
 from ._native import ffi, lib
 from .layout import Layout
-from .machine import DEFAULT, Machine, as_machine
+from .machine import DEFAULT, Machine, as_machine, machine_of
 
 Index = Union[int, "At"]
 
@@ -32,18 +32,18 @@ class Program:
         self._program, self.machine = program, machine
 
     @classmethod
-    def read(cls, path: Union[str, "os.PathLike[str]"], machine: Union[str, Machine] = DEFAULT,
+    def read(cls, path: Union[str, "os.PathLike[str]"], machine: Union[str, Machine, None] = None,
              params: Optional[Mapping[str, object]] = None, mesh: Optional[str] = None,
              topology: Optional[str] = None) -> "Program":
         """Of a file, or one that the library carries: ``"tilesim:/softmax.tsim"``. `mesh`: "4x4" or "data=2,model=8": its devices
-        all run the program; `topology`: how their chips lie."""
-        return cls._made(lib.ts_program_read, os.fsencode(path), as_machine(machine), params, mesh, topology)
+        all run the program, or a mesh file, with a machine of its own; `topology`: how their chips lie."""
+        return cls._made(lib.ts_program_read, os.fsencode(path), machine_of(mesh, machine), params, mesh, topology)
 
     @classmethod
-    def assemble(cls, text: str, machine: Union[str, Machine] = DEFAULT, params: Optional[Mapping[str, object]] = None,
+    def assemble(cls, text: str, machine: Union[str, Machine, None] = None, params: Optional[Mapping[str, object]] = None,
                  mesh: Optional[str] = None, topology: Optional[str] = None) -> "Program":
         """Of a text."""
-        return cls._made(lib.ts_program_assemble, text, as_machine(machine), params, mesh, topology)
+        return cls._made(lib.ts_program_assemble, text, machine_of(mesh, machine), params, mesh, topology)
 
     @classmethod
     def _made(cls, function, source, machine, params, mesh, topology):

@@ -6,18 +6,18 @@ from typing import Any, Dict, List, Optional, Sequence, Union
 from . import _native as native
 from ._native import ffi, lib
 from ._table import table
-from .machine import DEFAULT, Machine, as_machine
+from .machine import Machine, machine_of
 
 
 class Reshard:
     """What :func:`reshard` found."""
 
-    def __init__(self, machine: Optional[Machine], failed_links: Union[str, Sequence[str]] = (), **query: Any):
-        self.machine = machine  #: None: that of the mesh file
+    def __init__(self, machine: Machine, failed_links: Union[str, Sequence[str]] = (), **query: Any):
+        self.machine = machine
         failed_links = [failed_links] if isinstance(failed_links, str) else failed_links
         links = [native.optional(link) for link in failed_links]
         self._answer = native.asked(lib.ts_reshard_find, "ts_reshard_query", (machine, links),
-                                    machine=machine._machine if machine else ffi.NULL,
+                                    machine=machine._machine,
                                     failed_links=ffi.new("char *[]", links) if links else ffi.NULL,
                                     failed_link_count=len(links), **query)
         self.microseconds: float = lib.ts_reshard_microseconds(self._answer)
@@ -50,6 +50,5 @@ def reshard(source: str, destination: str, mesh: str, machine: Union[str, Machin
     """How a tensor comes from one sharding to another: ``"f32[64,64] P('x', None)"`` to ``"f32[64,64]"`` on `mesh` ``"4x4"``,
     ``"data=2,model=8"``, whose chips lie as `topology` says, or ``"v4-64"``, a mesh file with a machine of its own; in
     partition specs, HLO's, Shardy's or Axe's notation. Links that have failed are ``"(0,0)->(0,1)"``, one way each."""
-    named = "=" not in mesh and (mesh[:1].isalpha() or "/" in mesh or "." in mesh)
-    return Reshard(None if named and machine is None else as_machine(machine or DEFAULT), failed_links, source=source,
-                   destination=destination, mesh=mesh, topology=topology, algorithm=algorithm, unproved=not proof)
+    return Reshard(machine_of(mesh, machine), failed_links, source=source, destination=destination, mesh=mesh,
+                   topology=topology, algorithm=algorithm, unproved=not proof)

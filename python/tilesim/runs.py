@@ -10,7 +10,7 @@ import numpy as np
 from . import _native as native
 from . import arrays
 from ._native import ffi, lib
-from .machine import DEFAULT, Machine
+from .machine import Machine
 from .program import Program
 
 
@@ -92,7 +92,7 @@ def run(program: Union[str, "os.PathLike[str]", Program], inputs: Optional[Mappi
         if machine is not None or params:
             raise TypeError("a Program has its machine and its params")
     else:
-        program = Program.read(program, DEFAULT if machine is None else machine, params, mesh, topology)
+        program = Program.read(program, machine, params, mesh, topology)
     return Run(program, inputs or {}, {"convert": convert, "time_only": time_only, "check": check, "exact": exact,
                                        "max_cycles": max_cycles, "mesh": native.optional(mesh),
                                        "topology": native.optional(topology), "threads": threads})

@@ -2,6 +2,13 @@
 #include <string.h>
 
 #include "api_private.h"
+#include "mesh/mesh_file.h"
+
+const char *ts_machine_of_mesh(ts_error *err, ts_arena *arena, const char *mesh) {
+    API_C_LOCALE;
+    if (!ts_error_need(err, "the mesh", mesh)) return NULL;
+    return ts_mesh_file_is(mesh, strlen(mesh)) ? ts_mesh_file_machine(err, arena, mesh) : TS_MACHINE_DEFAULT;
+}
 
 bool api_read_mesh(ts_error *err, ts_arena *arena, const ts_machine *machine, const char *const texts[2],
                    ts_mesh *mesh) {

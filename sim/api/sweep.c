@@ -28,6 +28,9 @@ static bool make(ts_error *err, ts_arena *arena, const ts_study_request *from, t
     if (!(from->timeout_seconds >= 0))
         return ts_error_set(err, TS_ERROR_USAGE, "timeout_seconds is %g, expected 0 (none) or more",
                             from->timeout_seconds);
+    if (from->retry && !from->database)
+        return ts_error_set(err, TS_ERROR_USAGE,
+                            "retry is of points that are in a database, expected one as well");
     const ts_sweep_study *read = read_study(err, arena, from);
     const char *database = from->database ? from->database : ":memory:";
     const ts_sweep_answers_request request = {.crew = {read, from->workers ? from->workers : 1,

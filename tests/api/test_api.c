@@ -1085,6 +1085,10 @@ TEST_WITH(studies, set_up, tear_down) {
     request.timeout_seconds = -1;
     assert_null(ts_study_answer(err, arena, &request));
     failed(TS_ERROR_USAGE, "timeout_seconds is -1, expected 0 (none) or more");
+    request.timeout_seconds = 0;
+    request.retry = 1;
+    assert_null(ts_study_answer(err, arena, &request));
+    failed(TS_ERROR_USAGE, "retry is of points that are in a database, expected one as well");
 }
 
 /* How often it may be asked before it says so. */
@@ -1223,4 +1227,16 @@ TEST_WITH(stopped_points, set_up, tear_down) {
     failed(TS_ERROR_IO, "the study is stopped");
     assert_int_equal(rounds, -1);
     remove(path);
+}
+
+/* Of a mesh, where nobody names another. */
+TEST_WITH(machines_of_meshes, set_up, tear_down) {
+    static const char *const rows[][2] = {
+        {"v6e-256", "tpu-v6e"}, {"v4-64", "tpu-v4"}, {"4x4", "tpu-v5e"}, {"data=2,model=8", "tpu-v5e"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_string_equal(ts_machine_of_mesh(err, arena, rows[i][0]), rows[i][1]);
+    assert_null(ts_machine_of_mesh(err, arena, NULL));
+    failed(TS_ERROR_USAGE, "the mesh is NULL, expected a text");
+    assert_null(ts_machine_of_mesh(err, arena, "./none.yaml"));
+    failed(TS_ERROR_IO, "cannot open './none.yaml': No such file or directory");
 }

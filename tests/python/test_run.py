@@ -264,6 +264,18 @@ def shardings_are_of_a_mesh():
 
 
 @test
+def a_mesh_file_says_what_machine():
+    small = {"program": "tilesim:/softmax.tsim", "params": {"ROWS": 8}, "time_only": True}
+    words = ["run", "tilesim:/softmax.tsim", "-D", "ROWS=8", "--time-only"]
+    found = ts.run(**small, mesh="v6e-256")
+    assert found.program.machine == ts.Machine("tpu-v6e") and found.cycles == expect_json([*words, "--mesh", "v6e-256"])["cycles"]
+    other = ts.run(**small, machine="tpu-v5e", mesh="v6e-256")
+    assert other.cycles == expect_json([*words, "--mesh", "v6e-256", "-m", "tpu-v5e"])["cycles"] != found.cycles
+    assert ts.Program.assemble("nop\n", mesh="v5p-64").machine.name == "tpu-v5p"
+    assert ts.reshard("f32[64]", "f32[64]", "v4-64").machine.name == "tpu-v4"
+
+
+@test
 def builders_say_what_is_wrong():
     b = Builder("wrong")
     b.add("vadd.f23", b.v(0), b.v(1))
