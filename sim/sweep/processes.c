@@ -82,7 +82,8 @@ static _Noreturn void work(const ts_sweep_study *study, int socket, pid_t master
     ts_sweep_context *context = getppid() == master ? ts_sweep_context_new(study) : NULL;
     ts_arena *scratch = ts_arena_new();
     int64_t index;
-    while (context && read_all(socket, &index, sizeof index) && answer(scratch, socket, context, index)) continue;
+    while (context && read_all(socket, &index, sizeof index) && answer(scratch, socket, context, index))
+        continue;
     ts_arena_free(scratch);
     ts_sweep_context_free(context);
     _exit(0);
