@@ -1,7 +1,7 @@
 /* HLO text: the header of a module, where it takes more than one line: "HloModule name, ..,
  * origin_recovery_table={", rows whose values are modules of their own between lines of one quote, "}", and
- * ",", "debug_attributes={", rows, "}". Source: XLA hlo_module.cc, HloModule::Print. By hand, lines are broken
- * anywhere in brackets. */
+ * ",", "debug_attributes={", rows, "}". Source: XLA hlo_module.cc, HloModule::Print. By hand, lines are
+ * broken anywhere in brackets. */
 #include <string.h>
 
 #include "hlo_reader_private.h"
@@ -46,7 +46,8 @@ static bool is_row(const char *at, const char *end) {
     return *at != '%' && !opens && !assigns(at, end) && !hlo_begins(at, end, "HloModule");
 }
 
-/* Where a computation begins in the line of a header, behind blanks that no comma is before; `end`: none does. */
+/* Where a computation begins in the line of a header, behind blanks that no comma is before; `end`: none
+ * does. */
 static const char *computation_in(const hlo_line *line, const char *from, int64_t depth) {
     const char *end = line->end;
     for (const char *at = from; at < end; at++)

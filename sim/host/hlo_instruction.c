@@ -27,7 +27,8 @@ static bool ends_computation(const char *bracket, const char *end) {
     return hlo_is_space(bracket[-1]) && (bracket + 1 == end || name);
 }
 
-/* Where attributes end: before the bracket of their computation, or `end`. *depth: brackets that they leave open. */
+/* Where attributes end: before the bracket of their computation, or `end`. *depth: brackets that they leave
+ * open. */
 static const char *attributes_end(const char *attributes, const char *end, int64_t *depth) {
     *depth = 0;
     for (const char *at = attributes; at < end; at++)
@@ -40,8 +41,8 @@ static const char *attributes_end(const char *attributes, const char *end, int64
     return end;
 }
 
-/* Reads attributes. True: the next line goes on with them, as they end in a comma or "=", or in brackets that are
- * open. */
+/* Reads attributes. True: the next line goes on with them, as they end in a comma or "=", or in brackets
+ * that are open. */
 static bool read_attributes(const char *at, const char *end, ts_hlo_instruction *i) {
     int64_t depth;
     const char *last = attributes_end(at, end, &depth);

@@ -59,7 +59,8 @@ static char next_byte(hlo_lines *l, const char *at, const char *end) {
     return hlo_first_byte(l->plain.bytes, l->plain.bytes + l->plain.length);
 }
 
-/* What begins the next line, of which so much is there, and *next, what is behind that. False: it is dropped. */
+/* What begins the next line, of which so much is there, and *next, what is behind that. False: it is
+ * dropped. */
 static bool begin_next(hlo_lines *l, const char *at, const char *end, char *next) {
     const char *first = at;
     while (first < end && *first == ' ') first++;
@@ -110,8 +111,8 @@ static void give_held(hlo_lines *l, char next) {
     l->begun = true;
 }
 
-/* A line waits: is this the beginning of the next one? Then it is given, or the next is dropped. Otherwise all of
- * this is kept. */
+/* A line waits: is this the beginning of the next one? Then it is given, or the next is dropped. Otherwise
+ * all of this is kept. */
 static bool look_ahead(hlo_lines *l, const char *at, const char *end) {
     const size_t had = l->ahead.length, room = LOOK_BYTES - had;
     const char *newline = memchr(at, '\n', (size_t)(end - at));
@@ -125,8 +126,8 @@ static bool look_ahead(hlo_lines *l, const char *at, const char *end) {
     return true;
 }
 
-/* Lines that are all there, with the beginnings of their next ones; returns behind them, where what is left waits
- * if the next line is dropped. */
+/* Lines that are all there, with the beginnings of their next ones; returns behind them, where what is left
+ * waits if the next line is dropped. */
 static const char *give_lines(hlo_lines *l, const char *at, const char *end) {
     const char *newline = memchr(at, '\n', (size_t)(end - at));
     while (newline && newline - at <= TS_HLO_LINE_BYTES) {

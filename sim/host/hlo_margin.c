@@ -1,5 +1,5 @@
-/* HLO text: what tools put before every line of a text: its number ("cat -n", "grep -n", editors), or the side of
- * a diff that it is of. Of a diff the new side is the text. */
+/* HLO text: what tools put before every line of a text: its number ("cat -n", "grep -n", editors), or the
+ * side of a diff that it is of. Of a diff the new side is the text. */
 #include <string.h>
 
 #include "hlo_reader_private.h"
@@ -105,7 +105,8 @@ static bool begins_text(const char *at, const char *end) {
     return end - at > 1 && at[0] == ' ' && (at[1] == '=' || at[1] == '(');
 }
 
-/* Behind what is between a number and the line; NULL: nothing may be. "-": of lines that "grep" gives around. */
+/* Behind what is between a number and the line; NULL: nothing may be. "-": of lines that "grep" gives
+ * around. */
 static const char *skip_mark(const char *at, const char *end) {
     static const char bar[] = "\xe2\x94\x82"; /* of "bat" */
     if (at == end || *at == ':' || *at == '-' || *at == '\t') return at + (at < end);
@@ -123,8 +124,8 @@ static bool is_next(const hlo_margin *m, int64_t number, const char *mark, const
     return number == m->number || (mark < end && (*mark == ':' || *mark == '-') && !digits);
 }
 
-/* Lines have numbers from the first on that is clearly one of HLO: others are one more, or, of those that "grep"
- * finds, more. */
+/* Lines have numbers from the first on that is clearly one of HLO: others are one more, or, of those that
+ * "grep" finds, more. */
 static hlo_margin_kind take_number(hlo_margin *m, const char *at, const char *end) {
     const char *line = at;
     int64_t number;

@@ -1,5 +1,5 @@
-/* HLO text: the header of a computation, "ENTRY %name (parameter: shape, ..) -> shape {", which is one line of
- * any length that terminals and mails break. */
+/* HLO text: the header of a computation, "ENTRY %name (parameter: shape, ..) -> shape {", which is one line
+ * of any length that terminals and mails break. */
 #include <string.h>
 
 #include "hlo_reader_private.h"
@@ -32,7 +32,8 @@ static const char *read_left_side(const char *at, const char *end, left_side *le
     return hlo_skip_space(at, end);
 }
 
-/* Behind the "{" of "(parameters) -> result {", or of "{" alone; NULL: the text is none or goes on otherwise. */
+/* Behind the "{" of "(parameters) -> result {", or of "{" alone; NULL: the text is none or goes on
+ * otherwise. */
 static const char *body_of(const char *at, const char *end) {
     bool cut;
     if (at < end && *at == '(') {
@@ -46,7 +47,8 @@ static const char *body_of(const char *at, const char *end) {
     return at && at < end && *at == '{' ? at + 1 : NULL;
 }
 
-/* Is the text, which the next line may go on with, what a body begins with: an instruction, or its left side? */
+/* Is the text, which the next line may go on with, what a body begins with: an instruction, or its left
+ * side? */
 static bool is_body(const char *at, const char *end, char next) {
     ts_hlo_instruction i;
     at = hlo_skip_space(at, end);

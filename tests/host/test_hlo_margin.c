@@ -25,7 +25,8 @@ static const char *stripped(ts_arena *arena, const char *at) {
 static const struct {
     const char *text, *lines;
 } rows[] = {
-    /* Of cat -n and nl; grep -n, with lines around; editors; bat; what is behind a number that ends its line. */
+    /* Of cat -n and nl; grep -n, with lines around; editors; bat; what is behind a number that ends its
+     * line. */
     {"     1\tHloModule m\n     2\t\n     3\t  %a = x\n       \n     4\t}\n",
      ":HloModule m\n:\n:  %a = x\n:       \n:}\n"},
     {"4:ENTRY %e {\n5-  %a = x\n9:  %b = x\n9:x\n12:}\n7:x\n",
@@ -34,7 +35,8 @@ static const struct {
     {"  1 | HloModule m\n  2 |\n  3 | x\n", ": HloModule m\n:\n: x\n"},
     {"   1   \xe2\x94\x82 HloModule m\n   2   \xe2\x94\x82 x\n", ": HloModule m\n: x\n"},
     {"0: func.func @f() {\n1: x\n", ": func.func @f() {\n: x\n"},
-    {"7: ROOT a\n23:59:34 x\n2026-11-30 x\n9-\n10:\n", ": ROOT a\n:23:59:34 x\n:2026-11-30 x\n:\n:\n"},
+    {"7: ROOT a\n23:59:34 x\n2026-11-30 x\n9-\n10:\n12:x1\n",
+     ": ROOT a\n:23:59:34 x\n:2026-11-30 x\n:\n:\n:x1\n"},
     {"7: ROOT a\n8: x\n", ": ROOT a\n: x\n"},
     {"3 %f.1 (a\n4 x\n", ":%f.1 (a\n:x\n"},
     /* Another text begins: with numbers of its own, or without. */
