@@ -659,29 +659,19 @@ TEST(a_file_is_one_source) {
     assert_true(found[0] && found[1]);
 }
 
-#define STORE_TO(name)                                                                                       \
-    "\"tpu.store\"(%v, %" name ", %i0, %i0) <{operandSegmentSizes = array<i32: 1, 1, 2, 0>, " WHOLE          \
-    "}> : (" V ", " MEMORY("vmem") ", index, index) -> ()\n"
+#define VMEM      MEMORY("vmem")
+#define TENSOR    "tensor<8x128xi32>"
+#define ARGUMENTS "^bb0(%x: " VMEM ", %y: " VMEM ", %z: " VMEM "):\n"
 
 /* Each is on its way before one is waited for. */
 TEST(results_leave_together) {
     static const char text[] =
-        "\"builtin.module\"() ({\n\"func.func\"() <{sym_name = \"main\"}> "
-        "({\n^bb0(%x: " MEMORY("vmem") ", %y: " MEMORY("vmem") ", %z: " MEMORY("vmem") "):\n" NUMBER(
-            "i0", "0", "index") "%v = \"tpu.load\"(%x, %i0, %i0) <{" WHOLE
-                                "}> : (" MEMORY("vmem") ", index, index) -> " V "\n" STORE_TO("y")
-                                    STORE_TO("z") "\"func.return\"() : "
-                                                  "() -> ()\n}) {} : () "
-                                                  "-> ()\n}) "
-                                                  "{tilesim.operands = "
-                                                  "[tensor<8x128xi32>, "
-                                                  "tensor<8x128xi32>, "
-                                                  "tensor<8x128xi32>], "
-                                                  "tilesim.results = 2 "
-                                                  ": i64, "
-                                                  "tilesim.fills = "
-                                                  "[\"iota\"]} : () -> "
-                                                  "()\n";
+        "\"builtin.module\"() ({\n\"func.func\"() <{sym_name = \"main\"}> ({\n" ARGUMENTS NUMBER(
+            "i0", "0", "index") LOAD2("x", VMEM, "i0", "i0") STORE2("r", "y", VMEM, "i0", "i0")
+            STORE2("r", "z", VMEM, "i0",
+                   "i0") "\"func.return\"() : () -> ()\n}) {} : () -> ()\n}) {tilesim.operands = [" TENSOR
+                         ", " TENSOR ", " TENSOR
+                         "], tilesim.results = 2 : i64, tilesim.fills = [\"iota\"]} : () -> ()\n";
     const ts_program *program = read_text(text);
     if (!program) fail_msg("%s", err.message);
     ts_text out = ts_text_begin(arena);
