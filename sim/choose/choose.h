@@ -74,7 +74,7 @@ typedef struct {
 typedef struct {
     const char *field, *value;      /* "dma.lookahead", "64 KiB" */
     int winner;                     /* among the candidates */
-    int64_t cycles, cycles_of_best; /* of the winner, and of today's best candidate */
+    int64_t cycles, cycles_of_best; /* of the winner, and of what is best on the machine as it is */
 } ts_choose_flip;
 
 typedef struct {
