@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
@@ -11,6 +12,13 @@ from cli import main, run, test
 
 BAD, SHOWN = "a\nb\r\x1b[31m\x7f", "a?b??[31m?"
 STUDY = "title: \"one\\ntwo\"\nvary: {A: '1,2'}\nask: {dma: 'f32[8,128] -> f32[8,128]'}\n"
+
+
+@contextmanager
+def short_folder():
+    """One to write to, by a name from here: where the tree lies deep a line would break elsewhere."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield os.path.relpath(folder)
 
 
 def check(*words):
@@ -24,7 +32,7 @@ def check(*words):
 
 @test
 def names_stay_in_their_line():
-    with tempfile.TemporaryDirectory() as folder:
+    with short_folder() as folder:
         os.symlink(Path("programs/include").resolve(), f"{folder}/include")
 
         def copy(path):
@@ -53,7 +61,7 @@ def names_stay_in_their_line():
 
 @test
 def names_of_studies_and_traces_stay_in_theirs():
-    with tempfile.TemporaryDirectory() as folder:
+    with short_folder() as folder:
         study, trace, data = f"{folder}/{BAD}.yaml", f"{folder}/{BAD}.trace", f"{folder}/{BAD}.csv"
         Path(study).write_text(STUDY)
         Path(trace).write_text("R 0x40\n")
@@ -81,7 +89,7 @@ def names_of_studies_and_traces_stay_in_theirs():
 
 @test
 def errors_say_where_in_one_line():
-    with tempfile.TemporaryDirectory() as folder:
+    with short_folder() as folder:
         for ending, words in (("tsim", ["run"]), ("yaml", ["show", "machine"]), ("mlir", ["run"]), ("csv", ["validate", "--data"])):
             path = Path(f"{folder}/{BAD}.{ending}")
             path.write_text("%\n")
@@ -93,7 +101,7 @@ def errors_say_where_in_one_line():
 
 @test
 def a_machine_that_is_shown_reads_back():
-    with tempfile.TemporaryDirectory() as folder:
+    with short_folder() as folder:
         path = shutil.copyfile("configs/tpu-v4.yaml", f"{folder}/{BAD}.yaml")
         code, out, err = run("show", "machine", path)
         assert (code, err) == (0, ""), err
