@@ -19,10 +19,10 @@ typedef struct {
     int64_t source_begin[4], destination_begin[4];
     int64_t cycle;
 } fixture_start;
-typedef struct {
-    int bundle;
+typedef struct { /* without gaps: events are compared byte by byte */
+    int64_t bundle;
     int64_t cycle, cycles; /* of a stall; cycles 0: the bundle issued at `cycle` */
-    int stall;
+    int64_t stall;
 } fixture_event;
 
 typedef struct {
