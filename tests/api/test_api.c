@@ -1094,43 +1094,37 @@ TEST_WITH(studies, set_up, tear_down) {
 /* How often it may be asked before it says so. */
 static int stops(void *context) { return (*(int *)context)-- == 0; }
 
+/* The run ends when it is asked for the third time. */
+static void stop_run(ts_run_options options) {
+    int rounds = 2;
+    options.struct_bytes = sizeof options;
+    options.machine = machine();
+    options.stopped = stops;
+    options.context = &rounds;
+    assert_non_null(options.program);
+    assert_null(ts_simulate(err, arena, &options));
+    failed(TS_ERROR_IO, "the run is stopped");
+    assert_int_equal(rounds, -1);
+}
+
 /* A loop, many seconds long, on a chip and on a mesh. */
 TEST_WITH(stopped_runs, set_up, tear_down) {
     static const char *const meshes[] = {NULL, "2x2"};
     for (int i = 0; i < 2; i++) {
-        int rounds = 2;
         ts_program_request request =
             program_of(".loop s0 = 0, 200000000\n    vadd.f32 v0, v0, v1\n.end\nhalt\n");
         request.mesh = meshes[i];
-        const ts_run_options options = {.struct_bytes = sizeof options,
-                                        .machine = machine(),
-                                        .program = ts_program_assemble(err, arena, &request),
-                                        .stopped = stops,
-                                        .context = &rounds};
-        assert_non_null(options.program);
-        assert_null(ts_simulate(err, arena, &options));
-        failed(TS_ERROR_IO, "the run is stopped");
-        assert_int_equal(rounds, -1);
+        stop_run((ts_run_options){.program = ts_program_assemble(err, arena, &request)});
     }
 }
 
 /* A run whose core waits for one long transfer, simulated access by access. */
 TEST_WITH(stopped_transfers, set_up, tear_down) {
-    int rounds = 2;
     const ts_program_request request = program_of(".tensor x hbm f32[65536,8192]{1,0} in\n"
                                                   ".tensor y hbm f32[65536,8192]{1,0:T(8,128)} out\n"
                                                   ".sem s\n    dma y <- x, s\n    wait s\n    halt\n");
-    const ts_run_options options = {.struct_bytes = sizeof options,
-                                    .machine = machine(),
-                                    .program = ts_program_assemble(err, arena, &request),
-                                    .time_only = 1,
-                                    .exact = 1,
-                                    .stopped = stops,
-                                    .context = &rounds};
-    assert_non_null(options.program);
-    assert_null(ts_simulate(err, arena, &options));
-    failed(TS_ERROR_IO, "the run is stopped");
-    assert_int_equal(rounds, -1);
+    stop_run(
+        (ts_run_options){.program = ts_program_assemble(err, arena, &request), .time_only = 1, .exact = 1});
 }
 
 TEST_WITH(stopped_prices, set_up, tear_down) {
