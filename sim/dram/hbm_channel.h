@@ -140,6 +140,19 @@ typedef struct {
     hbm_segment *order[BLOCK]; /* by channel, then as offered */
 } hbm_block;
 
+/* Requests that are added, and counted while not all channels are simulated, as one access: aligned, and at the
+ * address of the first XOR `differ`. */
+enum { HBM_GROUP = 8, HBM_ACCESS_PAIRS = 64 };
+typedef struct {
+    int32_t bytes;             /* of a request; 0: there are none */
+    int count;                 /* of requests, a power of two */
+    int64_t differ[HBM_GROUP]; /* linear in the request's number: those of powers of two make the others */
+    int pairs;                 /* of all of them */
+    uint64_t pair[HBM_ACCESS_PAIRS]; /* their locations, if the first is at 0 */
+    uint64_t
+        *simulated; /* by the lower bits of the first one's channel: those in simulated channels, as bits */
+} hbm_group;
+
 struct ts_hbm {
     ts_hbm_config config;
     ts_address_map *map;
@@ -156,14 +169,12 @@ struct ts_hbm {
     int share;     /* channels whose number it divides are simulated */
     int64_t offered[2]; /* bursts to all channels, by direction, while not all are simulated */
     hbm_load load;
-    int32_t access_bytes; /* of an aligned access that is counted as one; 0 */
-    uint64_t
-        *simulated_pairs; /* of such an access, by the lower bits of that channel: pairs in simulated ones */
-    int64_t stuck_at;     /* per bank scheduler: it would do nothing from here on; -1 */
-    int64_t base;         /* of local cycles */
-    int32_t stepped;      /* channels were stepped to here before a gap, or a new start of a stream */
-    int32_t gap_at;       /* who offers from then on may leave a gap before that is worth passing over */
-    int64_t end_cycle;    /* of streams started again since */
+    hbm_group group;
+    int64_t stuck_at;  /* per bank scheduler: it would do nothing from here on; -1 */
+    int64_t base;      /* of local cycles */
+    int32_t stepped;   /* channels were stepped to here before a gap, or a new start of a stream */
+    int32_t gap_at;    /* who offers from then on may leave a gap before that is worth passing over */
+    int64_t end_cycle; /* of streams started again since */
     int32_t write_high, write_low; /* drain starts above, ends below */
     int32_t read_latency;          /* RD to last data */
     int32_t burst_ticks;

@@ -32,16 +32,20 @@ void hbm_load_jump(hbm_load *load) {
     load->round = 0;
 }
 
+static void forget_rows(hbm_load *load) {
+    memset(load->row, 0xff, (sizeof load->row[0] * (size_t)load->channels) << load->bank_bits);
+}
+
 void hbm_load_clear(hbm_load *load) {
     for (int i = 0; i < load->levels; i++) {
-        load->level[i].end = load->level[i].bursts = 0;
-        memset(load->level[i].until, 0, sizeof(int64_t) * (size_t)load->channels);
+        hbm_load_level *level = &load->level[i];
+        level->end = level->bursts = level->busiest = 0;
+        memset(level->until, 0, sizeof(int64_t) * (size_t)load->channels);
     }
-    memset(load->row, 0xff, (sizeof load->row[0] * (size_t)load->channels) << load->bank_bits);
+    forget_rows(load);
     load->is_even = true;
     load->grace = 0;
     load->was_stopped = false;
-    load->busiest = load->busiest_part = 0;
     hbm_load_jump(load);
 }
 
@@ -76,8 +80,9 @@ static bool is_even_share(const uint64_t *pairs, int count, int share) {
     return pairs_within(pairs, count, 0, share) * share == count;
 }
 
-static bool stands_for_coset(const hbm_load *load, int channel) {
-    return ts_address_channel(reduce(load, (uint64_t)channel << TS_ADDRESS_CHANNEL_SHIFT)) == channel;
+/* The channel that stands for the coset of one. */
+static int coset_of(const hbm_load *load, int channel) {
+    return ts_address_channel(reduce(load, (uint64_t)channel << TS_ADDRESS_CHANNEL_SHIFT));
 }
 
 static void add_level(hbm_load *load, const uint64_t *pairs, int count, int share) {
@@ -85,13 +90,13 @@ static void add_level(hbm_load *load, const uint64_t *pairs, int count, int shar
     level->share = share;
     for (int c = 0; c < load->channels; c++) {
         int within = pairs_within(pairs, count, c, share);
-        if (within == 0 || !stands_for_coset(load, c)) continue;
+        if (within == 0 || coset_of(load, c) != c) continue;
         load->levels_of[c] = (uint8_t)load->levels;
         level->access_bursts = 2 * within;
     }
 }
 
-void hbm_load_set_access(hbm_load *load, const uint64_t *pairs, int count) {
+static void set_cosets(hbm_load *load, const uint64_t *pairs, int count) {
     set_basis(load, pairs, count);
     load->coset_channels = 1;
     for (int i = 0; i < load->rank; i++)
@@ -102,7 +107,41 @@ void hbm_load_set_access(hbm_load *load, const uint64_t *pairs, int count) {
     add_level(load, pairs, count, 1);
     for (int share = 2; share <= load->share; share *= 2)
         if (!is_even_share(pairs, count, share)) add_level(load, pairs, count, share);
+}
+
+void hbm_load_set_access(hbm_load *load, const uint64_t *pairs, int count) {
+    set_cosets(load, pairs, count);
+    load->request_channels = load->coset_channels;
     hbm_load_clear(load);
+}
+
+/* Of a share that accesses loaded evenly there was none: it did what all channels did. */
+static const hbm_load_level *level_of(const hbm_load *load, int share) {
+    for (int i = 1; i < load->levels; i++)
+        if (load->level[i].share == share) return &load->level[i];
+    return &load->level[0];
+}
+
+/* In place: what stands for a channel has a lower number, or its own, and the same goes for levels. */
+static void go_on_from(hbm_load *load, const hbm_load *before) {
+    for (int i = load->levels - 1; i >= 0; i--) {
+        hbm_load_level *level = &load->level[i];
+        const hbm_load_level *from = level_of(before, level->share);
+        level->bursts = from->bursts * from->share / level->share;
+        level->busiest = from->busiest * load->coset_channels / before->coset_channels;
+        level->end = from->end;
+        for (int c = load->channels - 1; c >= 0; c--) level->until[c] = from->until[coset_of(before, c)];
+    }
+    for (int c = load->channels - 1; c >= 0; c--)
+        load->round_of[c] =
+            load->round_of[coset_of(before, c)] * load->coset_channels / before->coset_channels;
+}
+
+void hbm_load_regroup(hbm_load *load, const uint64_t *pairs, int count) {
+    const hbm_load before = *load;
+    set_cosets(load, pairs, count);
+    go_on_from(load, &before);
+    forget_rows(load);
 }
 
 /* ---- Counting ---- */
@@ -157,16 +196,13 @@ static inline bool opens_row(hbm_load *load, uint64_t coset) {
 }
 
 static __attribute__((noinline)) void end_round(hbm_load *load) {
-    int64_t busiest = 0, busiest_part = 0, least = INT32_MAX;
+    int64_t busiest[HBM_LOAD_LEVELS] = {0}, least = INT32_MAX;
     for (int c = 0; c < load->channels; c++) {
-        if (load->levels_of[c] == 0) continue;
-        busiest = ts_max(busiest, load->round_of[c]);
-        least = ts_min(least, load->round_of[c]);
-        if (load->levels_of[c] == load->levels) busiest_part = ts_max(busiest_part, load->round_of[c]);
+        for (int i = 0; i < load->levels_of[c]; i++) busiest[i] = ts_max(busiest[i], load->round_of[c]);
+        if (load->levels_of[c] > 0) least = ts_min(least, load->round_of[c]);
     }
-    load->is_even = load->is_even && busiest == least;
-    load->busiest += busiest;
-    load->busiest_part += busiest_part;
+    load->is_even = load->is_even && busiest[0] == least;
+    for (int i = 0; i < load->levels; i++) load->level[i].busiest += busiest[i];
     hbm_load_jump(load);
 }
 
@@ -180,7 +216,8 @@ void hbm_load_add_access(hbm_load *load, hbm_load_stream *stream, uint64_t locat
     uint64_t coset = reduce(load, location);
     int channel = ts_address_channel(coset), levels = load->levels_of[channel];
     count(load, channel, load->level[0].access_bursts);
-    if (load->levels == 1) return; /* nothing to compare it with */
+    if (load->levels == 1 && load->coset_channels == load->request_channels)
+        return; /* nothing to compare it with */
     amount a = {.channel = channel,
                 .steps = load->access_steps + (opens_row(load, coset) ? ROW_STEPS : 0),
                 .queue = (int64_t)load->queue * STEPS};
@@ -201,23 +238,25 @@ void hbm_load_add(hbm_load *load, hbm_load_stream *stream, uint64_t location, in
 
 /* ---- What that says ---- */
 
-/* Are those that are simulated of enough cosets, or get about the same as all? */
-static bool may_stand(const hbm_load *load) {
+/* Are the channels of a share of enough cosets, or do they get about the same as all? */
+static bool may_stand(const hbm_load *load, const hbm_load_level *level) {
     const int largest[] = {[TS_HBM_SUBSET_USUAL] = load->channels / 2,
-                           [TS_HBM_SUBSET_SHORT] = load->coset_channels,
+                           [TS_HBM_SUBSET_SHORT] = load->request_channels,
                            [TS_HBM_SUBSET_LONG] = load->channels};
-    int64_t more = load->length == TS_HBM_SUBSET_SHORT ? 0 : load->busiest_part / ALONE;
-    return load->share <= largest[load->length] || load->busiest <= load->busiest_part + more + ROUND;
+    int64_t more = load->length == TS_HBM_SUBSET_SHORT ? 0 : level->busiest / ALONE;
+    more += ROUND * load->coset_channels / load->request_channels;
+    return level->share <= largest[load->length] || load->level[0].busiest <= level->busiest + more;
 }
 
 static bool is_fair(const hbm_load *load, const hbm_load_level *level, int32_t spare) {
     int64_t all = load->level[0].bursts, more = level->bursts * level->share - all;
-    return load->level[0].end <= level->end + level->end / TOLERANCE + (int64_t)spare * STEPS &&
+    return may_stand(load, level) &&
+           load->level[0].end <= level->end + level->end / TOLERANCE + (int64_t)spare * STEPS &&
            ts_max(more, -more) <= all / MORE + (int64_t)spare * load->channels;
 }
 
 bool hbm_load_is_fair_so_far(hbm_load *load) {
-    return may_stand(load) && is_fair(load, &load->level[load->levels - 1], SPARE + load->queue);
+    return is_fair(load, &load->level[load->levels - 1], SPARE + load->queue);
 }
 
 double hbm_load_ratio(const hbm_load *load) {
@@ -235,9 +274,8 @@ bool hbm_load_has_grace(hbm_load *load) {
 
 int hbm_load_fair_share(const hbm_load *load) {
     int32_t spare = SPARE + (load->was_stopped ? load->queue / 4 : 0);
-    bool skips_one = !may_stand(load);
     if (load->levels == 1) return load->share;
-    for (int i = load->levels - 1 - skips_one; i > 0; i--)
+    for (int i = load->levels - 1; i > 0; i--)
         if (is_fair(load, &load->level[i], spare)) return load->level[i].share;
     return load->level[1].share / 2;
 }

@@ -41,6 +41,7 @@ typedef struct {
     int64_t *until;        /* by coset (the channel that stands for it): it has served what it got so far */
     int64_t end;           /* the latest of these */
     int64_t bursts;        /* so far */
+    int64_t busiest;       /* bursts of the coset that gets most of a round, summed over rounds */
 } hbm_load_level;
 
 typedef struct {
@@ -52,10 +53,9 @@ typedef struct {
     uint64_t basis[HBM_LOAD_BASIS];
     int pivot[HBM_LOAD_BASIS]; /* bit number */
     int rank, coset_channels;
+    int request_channels;     /* of the coset of a request by itself */
     int32_t access_steps;     /* of each channel of a coset, for an access */
     int32_t round, *round_of; /* bursts of the current round: in all, by coset */
-    int64_t busiest,
-        busiest_part; /* of all cosets, of those with simulated channels: bursts, summed over rounds */
     ts_hbm_subset_length length;
     bool is_even;     /* all channels got the same all the time so far */
     bool was_stopped; /* as the simulated channels did not stand for all */
@@ -67,6 +67,8 @@ void hbm_load_init(hbm_load *load, ts_arena *arena);
 /* What is counted as one access from now on: so many pairs, at these locations if the first is at 0. What was counted
  * before, and windows that are open, are nothing then. */
 void hbm_load_set_access(hbm_load *load, const uint64_t *pairs, int count);
+/* The same, for more of such requests at a time before any is counted, or for fewer: what was counted stays. */
+void hbm_load_regroup(hbm_load *load, const uint64_t *pairs, int count);
 void hbm_load_clear(hbm_load *load);
 /* From the beginning, with the stream's lookahead. */
 void hbm_load_open(const hbm_load *load, hbm_load_stream *stream);

@@ -155,7 +155,7 @@ typedef struct {
     ts_hbm_stream *st;
     int limit;            /* of bursts of a block */
     bool pairs;           /* two bursts of a row may go together */
-    int32_t access_bytes; /* aligned requests of this size are added as accesses (hbm_subset_take_bytes); 0 */
+    int32_t access_bytes; /* aligned requests of this size are added as accesses (hbm_subset_take); 0 */
     int64_t accepted;
 } offering;
 
@@ -192,23 +192,35 @@ static const ts_hbm_request *add_pairs(offering *o, const ts_hbm_request *r, con
     return r;
 }
 
-/* Which pairs of an access are in simulated channels, as bits; counted while not all channels are. */
-static inline uint64_t simulated_pairs(const offering *o, uint64_t first, bool is_write) {
-    if (o->hbm->share > 1) return hbm_subset_count_access(o->hbm, o->st, first, is_write);
-    return UINT64_MAX >> (64 - (o->access_bytes >> o->hbm->map->offset_bits >> 1));
+/* Are the requests from `r` on a group? */
+static inline bool is_group(const hbm_group *g, const ts_hbm_request *r, const ts_hbm_request *end) {
+    int64_t differ = 0;
+    if (end - r < g->count) return false;
+    for (int i = 1; i < g->count; i++)
+        differ |= (r[i].address ^ r->address ^ g->differ[i]) | (r[i].earliest ^ r->earliest) |
+                  (r[i].is_write ^ r->is_write);
+    return differ == 0;
 }
 
-/* The same of any size and in any share of the channels; offers blocks when they are full. */
+/* Which pairs of a group are in simulated channels, as bits; counted while not all channels are. */
+static inline uint64_t simulated_pairs(const offering *o, uint64_t first, bool is_write) {
+    if (o->hbm->share > 1) return hbm_subset_count_group(o->hbm, o->st, first, is_write);
+    return UINT64_MAX >> (64 - o->hbm->group.pairs);
+}
+
+/* The same of any size and in any share of the channels, in groups; offers blocks when they are full. */
 static const ts_hbm_request *add_accesses(offering *o, const ts_hbm_request *r, const ts_hbm_request *end) {
     ts_hbm *hbm = o->hbm;
+    const hbm_group *g = &hbm->group;
     pair_cursor c = open_pairs(hbm, o->st);
     int room = (o->limit - hbm->block.bursts) / 2;
     do {
+        while (!is_group(g, r, end)) hbm_subset_halve_group(hbm);
         uint64_t first = ts_address_map_pack(hbm->map, (uint64_t)(r->address >> hbm->map->offset_bits));
         uint64_t pairs = simulated_pairs(o, first, r->is_write);
         int32_t from = offered_from(o->st, r);
         for (first ^= o->st->shift; pairs != 0; pairs &= pairs - 1) {
-            add_pair(hbm, &c, first ^ hbm->map->table[0][2 * __builtin_ctzll(pairs)], r->is_write, from);
+            add_pair(hbm, &c, first ^ g->pair[__builtin_ctzll(pairs)], r->is_write, from);
             if (--room > 0) continue;
             close_pairs(hbm, o->st, c);
             offer_if_full(o);
@@ -216,7 +228,7 @@ static const ts_hbm_request *add_accesses(offering *o, const ts_hbm_request *r, 
             room = o->limit / 2;
             from = offered_from(o->st, r);
         }
-    } while (++r < end && is_access(o, r) && !is_after_gap(hbm, r));
+    } while ((r += g->count) < end && is_access(o, r) && !is_after_gap(hbm, r));
     close_pairs(hbm, o->st, c);
     return r;
 }
@@ -262,7 +274,7 @@ int64_t ts_hbm_stream_offer_all(ts_hbm_stream *st, const ts_hbm_request *request
     const int shift = hbm->map->offset_bits;
     offering o = {hbm, st, block_limit(hbm, st), .accepted = ts_hbm_stream_latest(st)};
     o.pairs = hbm->has_pairs && o.limit > 1;
-    if (o.pairs && st->window != 0 && st->in_flight <= 0 && hbm_subset_take_bytes(hbm, bytes))
+    if (o.pairs && st->window != 0 && st->in_flight <= 0 && hbm_subset_take(hbm, requests, count, bytes))
         o.access_bytes = bytes;
     const bool is_plain = hbm->share == 1 && bytes == 2 << shift;
     for (const ts_hbm_request *r = requests; r < end;) {
@@ -273,6 +285,7 @@ int64_t ts_hbm_stream_offer_all(ts_hbm_stream *st, const ts_hbm_request *request
             continue;
         }
         const int64_t last = (r->address + bytes - 1) >> shift;
+        while (hbm->group.count > 1) hbm_subset_halve_group(hbm);
         for (int64_t burst = r->address >> shift; burst <= last;) burst = add_burst(&o, r, burst, last);
         r++;
     }

@@ -16,7 +16,7 @@ int ts_hbm_sampling_factor(const ts_hbm_config *config, int least) {
 void hbm_subset_init(ts_hbm *hbm, ts_arena *arena) {
     const ts_hbm_config *c = &hbm->config;
     if (hbm->share == 1) return;
-    hbm->simulated_pairs = TS_NEW_ARRAY(arena, uint64_t, hbm->share);
+    hbm->group.simulated = TS_NEW_ARRAY(arena, uint64_t, hbm->share);
     hbm->load = (hbm_load){.channels = hbm->channel_count,
                            .bank_bits = ts_log2_up(hbm->spec->banks),
                            .share = hbm->share,
@@ -30,6 +30,8 @@ static void open_streams(ts_hbm *hbm) {
 
 void hbm_subset_clear(ts_hbm *hbm) {
     hbm->offered[DRAM_READ] = hbm->offered[DRAM_WRITE] = 0;
+    hbm->group.bytes = 0;
+    hbm->group.count = 1;
     if (hbm->share == 1) return;
     hbm_load_clear(&hbm->load);
     open_streams(hbm);
@@ -52,31 +54,74 @@ void ts_hbm_subset_jump(ts_hbm *hbm) {
     if (hbm->share > 1) hbm_load_jump(&hbm->load);
 }
 
-/* ---- Accesses of a size. ---- */
+/* ---- Accesses. ---- */
 
 /* Do so many aligned bursts differ from the first one's location alike, wherever they are? */
 static bool is_linear(const ts_address_map *map, int64_t bursts) {
     return map->turns == 0 || bursts <= (int64_t)1 << map->turn_shift;
 }
 
-bool hbm_subset_take_bytes(ts_hbm *hbm, int32_t bytes) {
-    const ts_address_map *map = hbm->map;
-    int64_t bursts = (int64_t)bytes >> map->offset_bits;
-    bool is_power = bursts << map->offset_bits == bytes && (bursts & (bursts - 1)) == 0;
-    if (bursts < 2 || bursts > HBM_PART_PAIRS * 2 || !is_power || !is_linear(map, bursts) || !hbm->has_pairs)
-        return false;
-    if (hbm->share == 1 || hbm->access_bytes == bytes) return true;
-    hbm->access_bytes = bytes;
-    memset(hbm->simulated_pairs, 0, sizeof hbm->simulated_pairs[0] * (size_t)hbm->share);
-    uint64_t pairs[HBM_PART_PAIRS];
-    for (int pair = 0; pair < bursts / 2; pair++) {
-        pairs[pair] = map->table[0][2 * pair];
-        hbm->simulated_pairs[ts_address_channel(pairs[pair]) & (hbm->share - 1)] |= (uint64_t)1 << pair;
+/* Does a request differ from the first of its group by what the ones before it do, or by more of the same rows? */
+static bool is_linear_request(const ts_hbm *hbm, const hbm_group *g, int number) {
+    const int highest = 1 << ts_log2(number);
+    const int64_t differ = g->differ[number], bursts = differ >> hbm->map->offset_bits;
+    return (differ & (g->bytes - 1)) == 0 && is_linear(hbm->map, bursts + 1) &&
+           ts_address_row(ts_address_map_pack(hbm->map, (uint64_t)bursts)) == 0 &&
+           differ == (g->differ[highest] ^ g->differ[number - highest]);
+}
+
+/* The largest group that the first requests are. */
+static int group_of(const ts_hbm *hbm, hbm_group *g, const ts_hbm_request *r, int count) {
+    const int64_t most = ts_min(ts_min(HBM_GROUP, HBM_ACCESS_PAIRS / g->pairs), count);
+    int i = 1;
+    g->differ[0] = 0;
+    for (; i < most; i++) {
+        g->differ[i] = r[i].address ^ r->address;
+        if (r[i].is_write != r->is_write || r[i].earliest != r->earliest || !is_linear_request(hbm, g, i))
+            break;
     }
-    hbm_load_set_access(&hbm->load, pairs, (int)bursts / 2);
+    return (r->address & (g->bytes - 1)) == 0 ? 1 << ts_log2(i) : 1;
+}
+
+/* Of so many requests, whose pairs go by the address map. */
+static void set_group(ts_hbm *hbm, int count) {
+    hbm_group *g = &hbm->group;
+    const ts_address_map *map = hbm->map;
+    const int each = g->bytes >> map->offset_bits >> 1;
+    g->count = count;
+    g->pairs = count * each;
+    for (int i = 0; i < g->pairs; i++)
+        g->pair[i] = ts_address_map_pack(map, (uint64_t)g->differ[i / each] >> map->offset_bits) ^
+                     map->table[0][2 * (i % each)];
+    if (hbm->share == 1) return;
+    memset(g->simulated, 0, sizeof g->simulated[0] * (size_t)hbm->share);
+    for (int i = 0; i < g->pairs; i++)
+        g->simulated[ts_address_channel(g->pair[i]) & (hbm->share - 1)] |= (uint64_t)1 << i;
+}
+
+static void regroup(ts_hbm *hbm, int count) {
+    set_group(hbm, count);
+    hbm_load_regroup(&hbm->load, hbm->group.pair, hbm->group.pairs);
     open_streams(hbm);
+}
+
+bool hbm_subset_take(ts_hbm *hbm, const ts_hbm_request *requests, int count, int32_t bytes) {
+    hbm_group *g = &hbm->group;
+    if (g->bytes == bytes) return true;
+    int64_t bursts = (int64_t)bytes >> hbm->map->offset_bits;
+    bool is_power = bursts << hbm->map->offset_bits == bytes && (bursts & (bursts - 1)) == 0;
+    if (bursts < 2 || bursts > HBM_ACCESS_PAIRS * 2 || !is_power || !is_linear(hbm->map, bursts) ||
+        !hbm->has_pairs)
+        return false;
+    g->bytes = bytes;
+    set_group(hbm, 1);
+    if (hbm->share == 1) return true;
+    hbm_load_set_access(&hbm->load, g->pair, g->pairs);
+    regroup(hbm, group_of(hbm, g, requests, count));
     return true;
 }
+
+void hbm_subset_halve_group(ts_hbm *hbm) { regroup(hbm, hbm->group.count / 2); }
 
 /* ---- What that says. ---- */
 

@@ -353,6 +353,79 @@ TEST(of_short_streams_each_access_is_to_be_seen) {
     assert_int_equal(share_of(TS_HBM_SUBSET_SHORT), 2); /* one channel of each pair */
 }
 
+/* ---- Requests in groups ---- */
+
+/* Of two requests of two channels each, one behind the other. */
+static const uint64_t *group_pairs(void) {
+    static uint64_t pairs[4];
+    for (int i = 0; i < 4; i++) pairs[i] = at(i, 0, 0);
+    return pairs;
+}
+
+/* So many requests of four channels in turns, a row each; in groups as long as `more` of the last ones are not all
+ * for two channels. */
+static void give_requests(loaded *l, ts_hbm_subset_length length, int groups, int more, bool in_groups) {
+    start(l, 8, -1);
+    l->load.length = length;
+    hbm_load_set_access(&l->load, group_pairs(), 2);
+    if (in_groups) hbm_load_regroup(&l->load, group_pairs(), 4);
+    hbm_load_open(&l->load, &l->stream);
+    for (int i = 0; i < groups; i++)
+        for (int k = 0; k < (in_groups ? 1 : 2); k++)
+            hbm_load_add_access(&l->load, &l->stream, at(i % 2 * 4 + 2 * k, 0, i));
+    if (in_groups) hbm_load_regroup(&l->load, group_pairs(), 2);
+    for (int i = 0; i < more; i++) hbm_load_add_access(&l->load, &l->stream, at(4, 1, i));
+}
+
+static void assert_same_load(const hbm_load *a, const hbm_load *b) {
+    assert_int_equal(a->levels, b->levels);
+    assert_int_equal(a->is_even, b->is_even);
+    assert_int_equal(a->round, b->round);
+    assert_int_equal(a->coset_channels, b->coset_channels);
+    assert_int_equal(hbm_load_fair_share(a), hbm_load_fair_share(b));
+    for (int i = 0; i < a->levels; i++) {
+        assert_int_equal(a->level[i].share, b->level[i].share);
+        assert_int_equal(a->level[i].end, b->level[i].end);
+        assert_int_equal(a->level[i].bursts, b->level[i].bursts);
+        assert_int_equal(a->level[i].busiest, b->level[i].busiest);
+    }
+}
+
+TEST(groups_load_channels_as_their_requests_do) {
+    static const struct {
+        int groups, more, share;
+    } rows[] = {{1, 0, 8}, {400, 0, 8}, {401, 0, 8}, {401, 1, 8}, {401, 60, 4}, {16000, 1, 8}, {0, 40, 2}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (ts_hbm_subset_length length = TS_HBM_SUBSET_SHORT; length <= TS_HBM_SUBSET_LONG; length++) {
+            loaded singly, together;
+            give_requests(&singly, length, rows[i].groups, rows[i].more, false);
+            give_requests(&together, length, rows[i].groups, rows[i].more, true);
+            assert_same_load(&together.load, &singly.load);
+            assert_int_equal(hbm_load_fair_share(&singly.load), rows[i].share);
+            stop(&singly);
+            stop(&together);
+        }
+}
+
+/* Of two cosets one gets more in a round, or the other. A quarter of the channels has a part of every group of one, but
+ * not of every request of one. */
+TEST(groups_of_short_streams_are_judged_as_requests) {
+    const uint64_t pairs[] = {at(0, 0, 0), at(4, 0, 0), at(2, 0, 0), at(6, 0, 0)};
+    for (int together = 1; together <= 2; together++) {
+        loaded l;
+        start(&l, 8, LOOKAHEAD);
+        l.load.length = TS_HBM_SUBSET_SHORT;
+        hbm_load_set_access(&l.load, pairs, 2);
+        if (together == 2) hbm_load_regroup(&l.load, pairs, 4);
+        hbm_load_open(&l.load, &l.stream);
+        for (int i = 0; i < 400 * 64; i++)
+            for (int k = 0; k < 2; k += together)
+                hbm_load_add_access(&l.load, &l.stream, at((i % 64 < 60 ? i % 2 : i / 64 % 2) + 2 * k, 0, 0));
+        assert_int_equal(hbm_load_fair_share(&l.load), 2);
+        stop(&l);
+    }
+}
+
 TEST(a_part_that_gets_nothing_says_nothing) {
     loaded l;
     start(&l, 2, LOOKAHEAD);

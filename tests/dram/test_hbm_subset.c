@@ -183,12 +183,13 @@ TEST(accesses_counted_as_one) {
         ts_arena *arena = ts_arena_new();
         ts_error err = {0};
         ts_hbm_config config = hbm2;
+        const ts_hbm_request request = {0};
         config.address_map = rows[i].map;
         config.stacks = rows[i].stacks;
         for (int share = 1; share <= 2; share++) {
             ts_hbm *hbm = ts_hbm_new_subset(&err, arena, &config, share);
             assert_non_null(hbm);
-            if (hbm_subset_take_bytes(hbm, rows[i].bytes) != rows[i].taken) fail_msg("row %zu", i);
+            if (hbm_subset_take(hbm, &request, 1, rows[i].bytes) != rows[i].taken) fail_msg("row %zu", i);
         }
         ts_arena_free(arena);
     }
@@ -260,6 +261,75 @@ TEST(accesses_are_the_lines_they_are_of) {
              bytes *= cases(2, 8)) /* 4 KiB: the most that is one access */
             for (size_t i = 0; i < sizeof lookaheads / sizeof *lookaheads; i++)
                 assert_same_in_lines(share, bytes, lookaheads[i], 2000000);
+}
+
+/* ---- Groups ---- */
+
+enum { GROUPED = 4096, ACCESS = 512 };
+
+typedef struct {
+    int count; /* of a group at first, at the end */
+    int last_count;
+    int share;
+    bool is_even;
+    outcome is;
+} grouped;
+
+/* Accesses i at address_of(i, how), all together or each by itself; twice, with a reset in between. */
+static grouped offer_accesses(int64_t address_of(int64_t i, int how), int how, int at_once) {
+    ts_arena *arena = ts_arena_new();
+    ts_hbm_config config = hbm2;
+    ts_hbm_request *requests = TS_NEW_ARRAY(arena, ts_hbm_request, GROUPED);
+    config.address_map = "H";
+    ts_hbm *hbm = ts_hbm_new_subset(NULL, arena, &config, 8);
+    grouped g = {0};
+    for (int64_t i = 0; i < GROUPED; i++)
+        requests[i] = (ts_hbm_request){address_of(i, how), how / 16 * (i / 4), i / 8 % 2 == 1};
+    for (int again = 0; again < 2; again++) {
+        if (again) ts_hbm_reset(hbm);
+        ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, 65536, TS_HBM_UNLIMITED);
+        for (int64_t i = 0; i < GROUPED; i += at_once) {
+            ts_hbm_stream_offer_all(stream, requests + i, at_once, ACCESS);
+            if (i == 0) g.count = hbm->group.count;
+        }
+        g.last_count = hbm->group.count;
+        g.is.end = ts_hbm_drain(hbm);
+    }
+    g.share = ts_hbm_subset_fair_share(hbm);
+    g.is_even = ts_hbm_subset_is_even(hbm);
+    ts_hbm_read_stats(hbm, &g.is.stats);
+    ts_arena_free(arena);
+    return g;
+}
+
+/* Read and written by eight; `how`: the bytes from one to the next, by powers of two, the lower bits exchanged,
+ * or every 512th from elsewhere. */
+static int64_t in_steps(int64_t i, int how) {
+    return (i << (9 + how % 4)) + ((how & 4) && i % 512 == 511 ? 256 : 0);
+}
+static int64_t mirrored(int64_t i, int how) { return in_steps(i ^ 5, how); }
+static int64_t by_three(int64_t i, int how) { return in_steps(i * 3, how); }
+
+TEST(groups_are_the_accesses_they_are_of) {
+    static const struct {
+        int64_t (*address_of)(int64_t i, int how);
+        int how, count, last_count;
+    } rows[] = {
+        {in_steps, 0, 8, 8},  {in_steps, 1, 8, 8},  {in_steps, 3, 8, 8}, {mirrored, 0, 8, 8},
+        {mirrored, 2, 8, 8},  {by_three, 0, 1, 1},  {in_steps, 4, 8, 1}, {mirrored, 6, 8, 1},
+        {in_steps, 16, 4, 4}, {in_steps, 19, 4, 4},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        grouped together = offer_accesses(rows[i].address_of, rows[i].how, 256),
+                singly = offer_accesses(rows[i].address_of, rows[i].how, 1);
+        if (together.count != rows[i].count || together.last_count != rows[i].last_count)
+            fail_msg("row %zu: %d, then %d", i, together.count, together.last_count);
+        assert_int_equal(singly.count, 1);
+        assert_int_equal(together.is.end, singly.is.end);
+        assert_int_equal(together.share, singly.share);
+        assert_int_equal(together.is_even, singly.is_even);
+        assert_memory_equal(&together.is.stats, &singly.is.stats, sizeof singly.is.stats);
+    }
 }
 
 /* Local cycles begin again after 2^28: while an access waits for the window, too. */
