@@ -383,6 +383,8 @@ static void assert_same_load(const hbm_load *a, const hbm_load *b) {
     assert_int_equal(a->round, b->round);
     assert_int_equal(a->coset_channels, b->coset_channels);
     assert_int_equal(hbm_load_fair_share(a), hbm_load_fair_share(b));
+    for (int c = 0; c < CHANNELS; c++)
+        if (a->levels_of[c] > 0) assert_int_equal(a->round_of[c], b->round_of[c]);
     for (int i = 0; i < a->levels; i++) {
         assert_int_equal(a->level[i].share, b->level[i].share);
         assert_int_equal(a->level[i].end, b->level[i].end);
