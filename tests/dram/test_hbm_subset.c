@@ -78,6 +78,48 @@ TEST_WITH_ARENA(what_no_simulated_channel_gets_is_done) {
     assert_int_equal(ts_hbm_stream_done(stream), -1);
 }
 
+TEST_WITH_ARENA(what_others_get_is_counted_as_row_hits) {
+    ts_hbm_config config = hbm2;
+    ts_hbm_stats stats;
+    config.address_map = "A";
+    ts_hbm *hbm = ts_hbm_new_subset(NULL, arena, &config, 2);
+    ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, 65536, TS_HBM_UNLIMITED);
+    for (int i = 0; i < 5; i++) ts_hbm_stream_offer(stream, 128 + i * 1024, LINE_BYTES, i >= 3, 0);
+    ts_hbm_drain(hbm);
+    ts_hbm_read_stats(hbm, &stats);
+    assert_int_equal(stats.reads, 3 * 2); /* bursts of 32 bytes */
+    assert_int_equal(stats.writes, 2 * 2);
+    assert_int_equal(stats.row_hits, 5 * 2);
+}
+
+/* What is in flight holds its place in the window; without one, requests are in order. */
+TEST_WITH_ARENA(the_window_is_no_larger_than_what_may_be_in_flight) {
+    static const struct {
+        int64_t lookahead, in_flight, bursts;
+    } rows[] = {{0, 4096, 0},    {0, TS_HBM_UNLIMITED, 0},      {4096, 8192, 128}, {8192, 4096, 128},
+                {-1, 4096, 128}, {4096, TS_HBM_UNLIMITED, 128}, {-1, -1, -1}};
+    ts_hbm *hbm = ts_hbm_new_subset(NULL, arena, &hbm2, 2);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, rows[i].lookahead, rows[i].in_flight);
+        assert_int_equal(stream->load->lookahead, rows[i].bursts);
+    }
+}
+
+/* Lines to half of the channels, then a jump, and whole rounds of lines to all. */
+TEST_WITH_ARENA(a_jump_begins_a_round) {
+    ts_hbm_config config = hbm2;
+    config.address_map = "off co:1 ch pc bg co ba ro";
+    for (int jumps = 0; jumps < 2; jumps++) {
+        ts_hbm *hbm = ts_hbm_new_subset(NULL, arena, &config, 2);
+        ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, 65536, TS_HBM_UNLIMITED);
+        for (int64_t i = 0; i < 64; i++)
+            ts_hbm_stream_offer(stream, i / 4 * 1024 + i % 4 * 64, LINE_BYTES, false, 0);
+        if (jumps) ts_hbm_subset_jump(hbm);
+        for (int64_t i = 0; i < 4096; i++) ts_hbm_stream_offer(stream, i * LINE_BYTES, LINE_BYTES, false, 0);
+        assert_int_equal(ts_hbm_subset_is_even(hbm), jumps);
+    }
+}
+
 /* Is half of 8 channels, the even ones, fair, where the i-th line that is offered is line_of(i, how)? */
 static bool is_fair_of(int64_t line_of(int64_t i, int how), int how, int64_t lines) {
     ts_arena *arena = ts_arena_new();
