@@ -72,9 +72,9 @@ class Difference:
 
     def __init__(self, result: np.ndarray, expected: np.ndarray, near: Mapping[str, float] = NEAR):
         self.type, self.shape = str(expected.dtype), expected.shape
-        wide = [np.asarray(array).astype(np.float64) for array in (result, expected)]
-        same = (wide[0] == wide[1]) | (np.isnan(wide[0]) & np.isnan(wide[1]))
-        with np.errstate(invalid="ignore"):  # of what is infinite on both sides
+        with np.errstate(invalid="ignore"):  # of signalling NaNs, and of what is infinite on both sides
+            wide = [np.asarray(array).astype(np.float64) for array in (result, expected)]
+            same = (wide[0] == wide[1]) | (np.isnan(wide[0]) & np.isnan(wide[1]))
             apart = np.where(same, 0.0, np.abs(wide[0] - wide[1]))
         self.equal, self.count = int(same.sum()), same.size
         self.largest = float(np.nan_to_num(apart, nan=np.inf).max(initial=0.0))

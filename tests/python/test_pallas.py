@@ -93,8 +93,10 @@ def differences_are_shares_of_the_largest_value():
     assert not pallas.Difference(np.int32([1]), np.int32([2])).passed  # integers are exact
     assert pallas.Difference(np.int32([]), np.int32([])).passed
     infinite = np.float32([np.inf, -np.inf])
+    signalling = np.array([0x7F800001, 0], np.uint32).view(np.float32)  # bits that were no float
     with np.errstate(invalid="raise"):
         assert pallas.Difference(infinite, infinite).passed and not pallas.Difference(infinite, infinite[::-1]).passed
+        assert pallas.Difference(signalling, signalling).passed and not pallas.Difference(infinite, signalling).passed
 
 
 @test
