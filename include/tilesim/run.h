@@ -51,7 +51,7 @@ ts_simulation_passed(const ts_simulation *run); /* its checks, and with `check` 
 TS_API int64_t ts_simulation_counter(const ts_simulation *run, const char *name);
 /* An output's values; NULL: the program has no such output. */
 TS_API const ts_array *ts_simulation_output(const ts_simulation *run, const char *name);
-/* What `tilesim run` prints, and what it prints with --json. */
+/* What `tilesim run` prints, with what it found behind it, and what it prints with --json. */
 TS_API const char *ts_simulation_text(ts_arena *arena, const ts_simulation *run);
 TS_API const char *ts_simulation_json(ts_arena *arena, const ts_simulation *run);
 /* What it writes with --html: a page with the timeline. NULL: the run was not to keep it. */

@@ -59,7 +59,7 @@ class Run:
         return native.printed(lib.ts_simulation_html, self._simulate(page=True)) or ""
 
     def report(self) -> str:
-        """What `tilesim run` prints."""
+        """What `tilesim run` prints: the report, and behind it each finding and failed check with its line."""
         return native.printed(lib.ts_simulation_text, self._run) or ""
 
     def json(self) -> dict:

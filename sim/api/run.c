@@ -156,7 +156,23 @@ const ts_array *ts_simulation_output(const ts_simulation *run, const char *name)
     return NULL;
 }
 
-API_TEXT(ts_simulation_text, ts_simulation, ts_report_run(&self->request, &self->result, &text))
+/* What the command line prints, on stdout and then on stderr. */
+static void add_run(const ts_simulation *run, ts_text *out) {
+    const ts_run_result *result = &run->result;
+    ts_report_run(&run->request, result, out);
+    if (result->findings->count > 0) ts_text_add(out, "\n");
+    ts_report_findings(result->findings, out);
+    for (int i = 0; result->checks && i < result->program->check_count; i++) {
+        enum { BYTES = 2048 };
+        char text[BYTES];
+        ts_error err = {0};
+        if (!ts_report_failed_check(result, i, &err)) continue;
+        ts_error_format(&err, text, sizeof text);
+        ts_text_add(out, "\n%s", text);
+    }
+}
+
+API_TEXT(ts_simulation_text, ts_simulation, add_run(self, &text))
 API_TEXT(ts_simulation_json, ts_simulation, ts_report_run_json(&self->request, &self->result, &text))
 const char *ts_simulation_html(ts_arena *arena, const ts_simulation *run) {
     API_C_LOCALE;

@@ -47,6 +47,21 @@ def values_are_numpys_and_figures_the_command_lines():
 
 
 @test
+def a_report_says_what_was_found():
+    """What the command line has on stderr: which rule was broken where, and the first element that a check did not expect."""
+    text = (".tensor x hbm f32[8,128]{1,0:T(8,128)} in iota\n.tensor b vmem f32[8,128]{1,0:T(8,128)}\n.sem s\n"
+            " dma b <- x, s\n vld v0, b[0,0]\n%s halt\n")
+    raced = ts.run(ts.Program.assemble(text % " wait s\n"), check=True)
+    assert not raced.passed and "1 finding: " in raced.report()
+    assert ":5:2: fault at cycle 1: vld reads bytes of 'b' that a DMA writes, without waiting for it" in raced.report()
+    assert "note: the DMA that was not waited for" in raced.report()
+    left = ts.run(ts.Program.assemble(text % ""))
+    assert left.passed and "warning at cycle 398: semaphore s[0] is 1 at the end" in left.report()
+    wrong = ts.run(ts.Program.assemble(".tensor y hbm f32[8,128]{1,0:T(8,128)} inout zeros\n.check y == 1\n halt\n"))
+    assert not wrong.passed and "check failed: 1024 of 1024 elements; at [0,0] found 0, expected 1" in wrong.report()
+
+
+@test
 def ways_to_run():
     whole = ts.run("tilesim:/add.tsim")
     timed = ts.run("tilesim:/add.tsim", time_only=True)
