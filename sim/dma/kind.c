@@ -71,10 +71,22 @@ static bool keeps_order(const ts_plan *plan) {
     return true;
 }
 
+static bool is_whole_integer(const ts_shape *shape) {
+    const ts_dtype_info *type = ts_dtype_get(shape->dtype);
+    bool integer = type->class == TS_CLASS_SIGNED || type->class == TS_CLASS_UNSIGNED;
+    return integer && shape->element_bits == type->value_bits;
+}
+
+/* Of integers without their sign, or with one, the bits stay. */
+static bool has_same_bits(const ts_shape *a, const ts_shape *b) {
+    if (a->element_bits != b->element_bits) return false;
+    return a->dtype == b->dtype || (is_whole_integer(a) && is_whole_integer(b));
+}
+
 ts_dma_kind ts_dma_classify(const ts_plan *plan) {
     int src_bits = plan->src.shape->element_bits, dst_bits = plan->dst.shape->element_bits;
     if (plan->gathers) return TS_DMA_GATHER;
-    if (plan->src.shape->dtype != plan->dst.shape->dtype || src_bits != dst_bits) return TS_DMA_CONVERT;
+    if (!has_same_bits(plan->src.shape, plan->dst.shape)) return TS_DMA_CONVERT;
     if (plan->box_count == 0) return TS_DMA_COPY;
     ts_plan_box box;
     ts_plan_get_box(plan, 0, &box);

@@ -424,6 +424,13 @@ TEST_WITH(kinds_are_told_apart, set_up, tear_down) {
         {"bf16[64,256]{0,1:T(8,128)(2,1)}", "bf16[64,256]{1,0:T(16,128)(2,1)}", TS_DMA_TRANSPOSE},
         {"bf16[64,256]{1,0:T(8,128)(2,1)}", "bf16[64,256]{1,0:T(16,128)(2,1)}", TS_DMA_RETILE},
         {"f32[64,256]{1,0}", "bf16[64,256]{1,0}", TS_DMA_CONVERT},
+        /* Whether integers have a sign changes no bit, as far as they fill their elements. */
+        {"u8[64,256]{1,0}", "s8[64,256]{1,0}", TS_DMA_COPY},
+        {"s32[64,256]{1,0}", "u32[64,256]{0,1}", TS_DMA_TRANSPOSE},
+        {"u8[64,256]{1,0}", "s16[64,256]{1,0}", TS_DMA_CONVERT},
+        {"f32[64,256]{1,0}", "s32[64,256]{1,0}", TS_DMA_CONVERT},
+        {"s4[64,256]{1,0:E(8)}", "u4[64,256]{1,0:E(8)}", TS_DMA_CONVERT},
+        {"pred[64,256]{1,0}", "u8[64,256]{1,0}", TS_DMA_CONVERT},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         assert_int_equal(ts_dma_classify(plan_of(f, rows[i].src, rows[i].dst, 1 << 20, NULL, NULL)),

@@ -322,12 +322,13 @@ TEST_WITH_ARENA(prices_kept_are_the_same) {
     }
 }
 
-/* The same boxes, beside bytes that are padding or another's, or of another type that keeps its bits. */
+/* The same boxes, beside bytes that are padding or another's, or of another type as wide. */
 TEST_WITH_ARENA(neighbours_of_writes_are_told_apart) {
     ts_error err = {0};
     const int64_t zero[2] = {0, 0}, tall[2] = {64, 1}, wide[2] = {64, 2};
     ts_dma_machine keeps = {&plain_dma, &hbm2, HBM2_KHZ, ts_dma_prices_new(arena)}, fresh = keeps;
-    const ts_shape *src = shape_of(arena, "u8", tall, "{1,0}"), *other = shape_of(arena, "s8", tall, "{1,0}");
+    const ts_shape *src = shape_of(arena, "u8", tall, "{1,0}"),
+                   *other = shape_of(arena, "f8e5m2", tall, "{1,0}");
     const ts_plan_side from[] = {{.shape = src}, {.shape = other}};
     const ts_plan_side to[] = {
         {.shape = shape_of(arena, "u8", tall, " (64,1):(2,1)"), .base_bits = 1 << 20},
