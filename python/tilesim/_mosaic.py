@@ -575,10 +575,10 @@ def _run_pass(module, name: str) -> None:
 
 
 def _tensor(array) -> str:
-    """An operand's type as Mosaic sees it: integers without sign, booleans as 32 bits."""
+    """An operand's type: Mosaic's own integers have no sign, the arrays of a user have; booleans are 32 bits."""
     dtype = np.dtype(array.dtype)
     element = mlir.dtype_to_ir_type(np.dtype(np.int32) if dtype == np.bool_ else dtype)
-    text = re.sub(r"^u?s?i(?=\d)|^ui", "i", str(element))
+    text = re.sub(r"^si", "i", str(element))
     return "tensor<" + "".join(f"{dim}x" for dim in array.shape) + text + ">"
 
 

@@ -133,16 +133,6 @@ class PallasRun:
         return f"<PallasRun {count} kernel{'s' * (count != 1)}, {self.cycles} cycles, {'passed' if self.passed else 'failed'}>"
 
 
-def _signed(array: np.ndarray) -> np.ndarray:
-    """As Mosaic sees it: integers without sign are bits, booleans words."""
-    if array.dtype == np.bool_:
-        return array.astype(np.int32)
-    if array.dtype.kind == "u":
-        return array.view(f"i{array.dtype.itemsize}")
-    narrow = {"uint4": "s4", "uint2": "s2"}.get(array.dtype.name)
-    return array.astype(np.int8).astype(dtype(narrow)) if narrow else array
-
-
 def _text_path(folder: str, name: str) -> Path:
     """Of a kernel's text: its name may be anything (`pallas_call(name="attention/forward")`)."""
     return Path(folder, re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)[:100] + ".mlir")
@@ -150,7 +140,8 @@ def _text_path(folder: str, name: str) -> Path:
 
 def _simulated(call: Any, text: str, machine: Union[str, Machine], options: Dict[str, Any]) -> Tuple[Run, List[np.ndarray]]:
     """The run of a text, and its results in order; they lie behind the inputs among the operands."""
-    inputs = {str(i): _signed(array) for i, array in enumerate(call.whole_inputs())}
+    inputs = {str(i): array.astype(np.int32) if array.dtype == np.bool_ else array  # as Mosaic has booleans
+              for i, array in enumerate(call.whole_inputs())}
     with tempfile.TemporaryDirectory() as folder:
         path = _text_path(folder, call.name)
         path.write_text(text)
@@ -391,7 +382,7 @@ def _some(found: Sequence[Any]) -> Sequence[Any]:
 
 def _mlir_type(text: str) -> str:
     kind, values = _fills.filled(text.strip() + " zeros")
-    of_letter = {"s": "i", "u": "i"}.get(kind[0], kind[0])
+    of_letter = {"s": "i", "u": "ui"}.get(kind[0], kind[0])
     element = {"pred": "i32", "bf16": "bf16"}.get(kind, of_letter + kind[1:].upper())  # f8E4M3FN
     return f"tensor<{''.join(f'{dim}x' for dim in values.shape)}{element}>"
 
