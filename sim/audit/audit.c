@@ -30,20 +30,10 @@ static void call(ts_audit *a, int64_t line, ts_span name, uint8_t level, int64_t
     audit_add_call(a, line, computation_named(a, line, name), level, trips);
 }
 
-/* "known_trip_count":{"n":"4"} of a backend_config, with blanks or without, or quoted in a quote; AUDIT_NONE:
- * it does not say. */
-static int64_t stated_trips(ts_span attributes) {
-    static const char key[] = "\"known_trip_count";
-    const char *found = memmem(attributes.text, attributes.length, key, sizeof key - 1);
-    const char *end = attributes.text + attributes.length;
-    if (!found) return AUDIT_NONE;
-    for (found += sizeof key - 1; found < end && strchr(" :{\"n\\", *found) && *found;) found++;
-    return ts_hlo_number(ts_hlo_digits((ts_span){found, (size_t)(end - found)}));
-}
-
 /* By the condition, else as the compiler states it. */
 static int64_t trips_of(ts_audit *a, const ts_hlo_instruction *i) {
-    int64_t stated = stated_trips(i->attributes), counted = audit_count_trips(a, i);
+    int64_t stated = ts_hlo_stated_number(i->attributes, "\"known_trip_count"),
+            counted = audit_count_trips(a, i);
     if (stated >= 0 && counted >= 0 && stated != counted)
         audit_note(a, 1, i->line, "a loop whose condition says another number than known_trip_count",
                    i->name);

@@ -56,6 +56,12 @@ int32_t audit_keep_groups(ts_audit *a, ts_span attributes) {
     return ++a->group_text_count;
 }
 
+/* "async_collective_fusion_config":{"flag_start":"-1", ..}; all but the start say which of the fusion's operands
+ * are its flags. */
+bool audit_collective_goes_on(ts_span attributes) {
+    return ts_hlo_stated_number(attributes, "\"flag_start") >= 0;
+}
+
 static bool measure(ts_error *err, ts_audit *a, const ts_audit_group *group, ts_collective *c,
                     ts_collective_price *price) {
     const ts_audit_request *from = a->request;

@@ -223,7 +223,7 @@ static ts_hlo_opcode started_move(ts_audit *a, const ts_hlo_instruction *i, int3
 void audit_move(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape) {
     if (opcode == TS_HLO_OP_ASYNC_START) opcode = started_move(a, i, &shape);
     if (ts_hlo_opcode_class(opcode) == TS_HLO_COLLECTIVE) {
-        move_collective(a, i, opcode, shape);
+        if (!audit_collective_goes_on(i->attributes)) move_collective(a, i, opcode, shape);
         return;
     }
     if (!is_transfer(opcode)) return;

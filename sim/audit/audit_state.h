@@ -213,6 +213,10 @@ int32_t audit_result(const ts_audit *a, int64_t number);
 
 /* ---- Collectives (audit_collective.c) ---- */
 
+/* One that the compiler runs beside other work stands in the fusion that starts it, in each that it runs
+ * beside, and in the one that ends it. Is it in any but the first? */
+bool audit_collective_goes_on(ts_span attributes);
+
 /* The number of the groups, or pairs, that the attributes state; 0: none; AUDIT_NONE: they are too
  * long, or too many others are kept. */
 int32_t audit_keep_groups(ts_audit *a, ts_span attributes);

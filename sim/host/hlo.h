@@ -105,6 +105,9 @@ bool ts_hlo_attribute(ts_span attributes, const char *name, ts_span *value);
 bool ts_hlo_begins(ts_span span, const char *text);
 ts_span ts_hlo_trim(ts_span span);     /* without white space around it */
 int64_t ts_hlo_number(ts_span digits); /* of at most 18; -1: it is none */
+/* Behind a key of a backend_config, as "known_trip_count":{"n":"4"} behind "\"known_trip_count", with blanks or
+ * without, or quoted in a quote; -1: there is none. */
+int64_t ts_hlo_stated_number(ts_span attributes, const char *key);
 ts_span ts_hlo_digits(ts_span text);   /* those that it begins with */
 
 #endif

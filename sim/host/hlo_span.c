@@ -80,6 +80,14 @@ int64_t ts_hlo_number(ts_span digits) {
     return number;
 }
 
+int64_t ts_hlo_stated_number(ts_span attributes, const char *key) {
+    const char *found = memmem(attributes.text, attributes.length, key, strlen(key));
+    const char *end = attributes.text + attributes.length;
+    if (!found) return -1;
+    for (found += strlen(key); found < end && strchr(" :{\"n\\", *found) && *found;) found++;
+    return ts_hlo_number(ts_hlo_digits((ts_span){found, (size_t)(end - found)}));
+}
+
 const char *hlo_quote_end(const char *at, const char *end) {
     for (at++; at < end; at++)
         if (*at == '\\')

@@ -222,6 +222,15 @@ static void add_scaled(const ts_audit_result *r, ts_text *out) {
                 r->scaled_moves == 1 ? "its" : "their");
 }
 
+static bool has_fused_collectives(const ts_audit_result *r) {
+    for (int64_t i = 0; i < r->group_count; i++) {
+        const ts_audit_move *move = &r->groups[i].first;
+        if (ts_hlo_opcode_class(move->opcode) == TS_HLO_COLLECTIVE && move->level == TS_AUDIT_LEVEL_FUSED)
+            return true;
+    }
+    return false;
+}
+
 void ts_report_audit_move_sums(const ts_audit_result *r, ts_text *out) {
     int64_t endless = 0;
     ts_text_add(out, "in all     %s%.3f us; fused ones at most %.3f us more (<); free: %s",
@@ -237,7 +246,8 @@ void ts_report_audit_move_sums(const ts_audit_result *r, ts_text *out) {
                     endless == 1 ? "is in a loop" : "are in loops");
     add_branch_sum(r, out);
     if (r->collectives_priced > 0)
-        ts_text_add(out, "           %.1f us of it are %s between chips\n", r->collective_microseconds,
+        ts_text_add(out, "           %.1f us of %s are %s between chips\n", r->collective_microseconds,
+                    has_fused_collectives(r) ? "both" : "it",
                     ts_text_counted(out->arena, r->collectives_priced, "collective"));
     if (r->collectives > r->collectives_priced)
         ts_text_add(out, "not priced: %s%s\n",

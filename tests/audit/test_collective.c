@@ -188,6 +188,32 @@ TEST(combined_collectives_are_told_apart) {
     ts_audit_free(audit);
 }
 
+/* Beside other work: the fusion that starts it, one that it runs beside, and the one that ends it show it. */
+TEST(one_that_goes_on_counts_once) {
+#define GATHER                                                                                               \
+    "bf16[4096,8192]{1,0:T(8,128)(2,1)} all-gather(%p), channel_id=3, replica_groups=[4,4]<=[16], "          \
+    "dimensions={0}, backend_config={\"async_collective_fusion_config\":{\"flag_start\":"
+    static const char text[] =
+        "HloModule m, is_scheduled=true\n\n"
+        "%fused_computation.1 (p: bf16[8]) -> bf16[8] {\n  %p = " P " parameter(0)\n"
+        "  ROOT %ag.1 = " GATHER "\"-1\",\"flag_end\":\"-1\"}}\n}\n\n"
+        "%async_collective_fusion.2 (p: bf16[8]) -> bf16[8] {\n  %p = " P " parameter(0)\n"
+        "  ROOT %ag.2 = " GATHER "\"2\",\"flag_end\":\"8\"}}\n}\n\n"
+        "%fused_computation.3 (p: bf16[8]) -> bf16[8] {\n  %p = " P " parameter(0)\n"
+        "  ROOT %ag.3 = " GATHER " \"0\",\"flag_end\":\"8\"}}\n}\n\n"
+        "ENTRY %main (p: bf16[8]) -> bf16[8] {\n  %p = " P " parameter(0)\n"
+        "  %a = bf16[8] fusion(%p), calls=%fused_computation.1\n"
+        "  %b = bf16[8] fusion(%a), calls=%async_collective_fusion.2\n"
+        "  ROOT %c = bf16[8] fusion(%b), calls=%fused_computation.3\n}\n";
+    ts_audit_result r;
+    ts_audit *audit = audited(arena, &request, (audited_text){text, sizeof text - 1, 0}, &r);
+    assert_int_equal(r.collectives, 1);
+    assert_int_equal(r.collective_bytes, 4 * (int64_t)SHARD);
+    assert_string_equal(r.groups[0].first.name, "ag.1");
+    assert_int_equal(r.groups[0].first.level, TS_AUDIT_LEVEL_FUSED);
+    ts_audit_free(audit);
+}
+
 /* Groups beyond those that are kept are not those of all devices. */
 TEST(groups_that_are_not_kept_are_not_priced) {
     enum { MANY = 300, KEPT = 256 };

@@ -964,6 +964,25 @@ TEST(opcodes) {
     assert_int_equal(ts_hlo_opcode_find((ts_span){"", 0}), TS_HLO_OP_UNKNOWN);
 }
 
+TEST(numbers_behind_keys) {
+    static const struct {
+        const char *text;
+        int64_t number;
+    } rows[] = {{"a=b, backend_config={\"trips\":{\"n\":\"42\"},\"m\":\"7\"}", 42},
+                {"\"trips\" : { \"n\" : \"42\" }", 42},
+                {"{\\\"trips\\\":{\\\"n\\\":\\\"42\\\"}}", 42},
+                {"\"trips\":42", 42},
+                {"\"trips\":\"0\"}", 0},
+                {"\"trips\":\"-1\"}", -1},
+                {"\"trips\":{\"n\":", -1},
+                {"\"trips", -1},
+                {"trips:4", -1},
+                {"", -1}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_int_equal(ts_hlo_stated_number((ts_span){rows[i].text, strlen(rows[i].text)}, "\"trips"),
+                         rows[i].number);
+}
+
 TEST(numbers_are_digits_alone) {
     static const struct {
         const char *text;

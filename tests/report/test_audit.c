@@ -319,6 +319,11 @@ TEST(sums_of_all_moves) {
     assert_holds(sums_of_moves(), "           1 move is in a loop");
     a->groups[1].first.count = 5;
     assert_holds(sums_of_moves(), "           5 moves are in loops");
+    a->groups[1].first.opcode = TS_HLO_OP_ALL_REDUCE;
+    a->groups[1].first.level = TS_AUDIT_LEVEL_ENTRY;
+    assert_holds(sums_of_moves(), "2.5 us of it are 2 collectives");
+    a->groups[1].first.level = TS_AUDIT_LEVEL_FUSED; /* then some of them are none of the 9.250 us */
+    assert_holds(sums_of_moves(), "2.5 us of both are 2 collectives");
     a->result.group_count = 0;
     a->result.scaled_moves = 0;
     a->result.collectives = 2;
