@@ -128,6 +128,7 @@ static void on_computation(void *self, int64_t line, ts_span name, bool entry) {
     audit_begin_values(a);
     a->has_entry |= entry;
     a->current_fused = is_fused(audit_bare_name(name)) && !entry;
+    a->current_scatters = ts_hlo_begins(audit_bare_name(name), "all-reduce-scatter");
     if (entry) a->computations[a->current].level = TS_AUDIT_LEVEL_ENTRY;
 }
 
@@ -136,7 +137,7 @@ static void on_end(void *self) {
     audit_end_values(a);
     audit_forget_awaited(a);
     a->current = AUDIT_NONE;
-    a->current_fused = false;
+    a->current_fused = a->current_scatters = false;
 }
 
 static void remember(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape) {

@@ -128,7 +128,7 @@ struct ts_audit {
     space_sum settled[SPACE_CLASSES]; /* of settled computations, and of text outside any */
     audit_values values;
     audit_copies *copies;
-    bool current_fused, any_tiles, has_entry, has_mlir, binary;
+    bool current_fused, current_scatters, any_tiles, has_entry, has_mlir, binary;
     bool ruled;       /* shapes without tiles are those of the compiler's rule, else they lie in rows */
     bool unscheduled; /* a module's header does not say is_scheduled: no compiler is done with it */
     ts_audit_buffer *buffers;

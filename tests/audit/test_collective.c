@@ -214,6 +214,40 @@ TEST(one_that_goes_on_counts_once) {
     ts_audit_free(audit);
 }
 
+/* Its fusion keeps a part of what an all-reduce gives: half of the way of one. In others it stays what it is. */
+TEST(parts_of_an_all_reduce_are_a_reduce_scatter) {
+#define PART   "f32[64,1024]{1,0:T(8,128)}"
+#define REDUCE " all-reduce(%q), replica_groups=[4,4]<=[16], to_apply=%sum\n"
+    static const char text[] =
+        "HloModule m, is_scheduled=true\n\n"
+        "%all-reduce-scatter.1 (q: f32[8]) -> f32[8] {\n  %q = " Q " parameter(0)\n  %one = " Q REDUCE
+        "  ROOT %part = " PART " dynamic-slice(%one, %i, %j), dynamic_slice_sizes={64,1024}\n}\n\n"
+        "%all-reduce-scatter.2.clone (q: f32[8]) -> f32[8] {\n  %q = " Q " parameter(0)\n"
+        "  %two = (" Q ", " Q ") all-reduce(%q, %q), replica_groups=[4,4]<=[16], to_apply=%sum\n"
+        "  ROOT %t = (" PART ", " PART ") tuple(%x, %y)\n}\n\n"
+        "%fused_computation (q: f32[8]) -> f32[8] {\n  %q = " Q " parameter(0)\n  %whole = " Q REDUCE
+        "  ROOT %s = " PART " dynamic-slice(%whole, %i, %j), dynamic_slice_sizes={64,1024}\n}\n\n"
+        "ENTRY %main (q: f32[8]) -> f32[8] {\n  %q = " Q " parameter(0)\n"
+        "  %a = " PART " fusion(%q), kind=kCustom, calls=%all-reduce-scatter.1\n"
+        "  %b = (" PART ", " PART ") fusion(%q), kind=kCustom, calls=%all-reduce-scatter.2.clone\n"
+        "  ROOT %c = " PART " fusion(%q), kind=kLoop, calls=%fused_computation\n}\n";
+    ts_audit_result r;
+    ts_audit *audit = audited(arena, &request, (audited_text){text, sizeof text - 1, 0}, &r);
+    const ts_audit_group *one = group_of(&r, "one"), *two = group_of(&r, "two"),
+                         *whole_one = group_of(&r, "whole");
+    assert_int_equal(one->first.opcode, TS_HLO_OP_REDUCE_SCATTER);
+    assert_int_equal(two->first.opcode, TS_HLO_OP_REDUCE_SCATTER);
+    assert_int_equal(whole_one->first.opcode, TS_HLO_OP_ALL_REDUCE);
+    assert_string_equal(r.shapes[one->first.dst].text, PART);
+    assert_string_equal(r.shapes[two->first.dst].text, PART);
+    assert_true(fabs(one->microseconds - (FIXED + 3 + 3 * (ARRAY / 4) / 2 / GB)) < 0.01);
+    assert_true(fabs(two->microseconds - (FIXED + 3 + 3 * (ARRAY / 2) / 2 / GB)) < 0.01);
+    assert_true(fabs(whole_one->microseconds - (FIXED + 6 + 2 * 3 * (ARRAY / 4) / 2 / GB)) < 0.01);
+    assert_int_equal(r.collectives, 3);
+    assert_int_equal(r.collective_bytes, ARRAY / 4 + ARRAY / 2 + ARRAY);
+    ts_audit_free(audit);
+}
+
 /* Groups beyond those that are kept are not those of all devices. */
 TEST(groups_that_are_not_kept_are_not_priced) {
     enum { MANY = 300, KEPT = 256 };
