@@ -701,6 +701,15 @@ def _dump(text: str) -> Any:
     return _parsed(_NEWER.sub(r'\1"newer.\2"(\3) \4: (\5) -> \6', text))
 
 
+def _unread(path: str, text: str, error: ir.MLIRError) -> str:
+    """Which line of a dump the dialect of this release does not read, and why."""
+    place = re.search(r'error: "-":(\d+):\d+: (.*)', str(error))
+    if not place:
+        return f"{path}: {error}"
+    line = text.splitlines()[int(place[1]) - 1].strip()
+    return f"{path}:{place[1]}: {place[2]}: jaxlib {PINNED} does not read this line:\n{line[:160]}{' ..' * (len(line) > 160)}"
+
+
 def from_dump(path: str, types: Sequence[str], results: int, generation: int) -> str:
     """What a compiler wrote with --xla_mosaic_dump_to, in generic form; `types` are its whole operands, results last.
 
@@ -711,7 +720,7 @@ def from_dump(path: str, types: Sequence[str], results: int, generation: int) ->
     try:
         module = _dump(text)
     except ir.MLIRError as error:
-        raise LoweringError(f"{path}: {error}") from error
+        raise LoweringError(_unread(path, text, error)) from error
     with module.context, ir.Location.unknown():
         _annotate(module, types, results, generation, {})
         main = next((op for op in module.body.operations if any(name in op.attributes for name in OF_KERNELS)), None)
