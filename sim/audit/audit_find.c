@@ -124,12 +124,27 @@ static const char *renamed(finder *f, const char *text, const int8_t *names) {
     return out.bytes;
 }
 
+/* Without the memory that it is in. */
+static const char *in_any_memory(finder *f, const char *layout) {
+    const char *space = strstr(layout, "S("), *rest = space ? strchr(space, ')') : NULL;
+    if (!rest) return layout;
+    int kept = (int)(space - layout);
+    if (layout[kept - 1] == ':' && rest[1] == '}') kept--;
+    return ts_text_format(f->arena, "%.*s%s", kept, layout, rest + 1);
+}
+
 static bool transposes(const ts_audit_move *move) { return move->permutation[0] >= 0; }
+
+/* An argument stays in its memory, and the move to another one remains. */
+static bool moves_argument(const ts_audit_move *move) {
+    return move->from_parameter && (move->changes & TS_AUDIT_SPACE);
+}
 
 /* The layout of the source with which the move would move nothing. A transpose's is in the source's dims; a
  * reshape has none, so that its target's shape is said. */
 static const char *wanted(finder *f, const ts_audit_move *move) {
     const char *target = f->r->shapes[move->dst].text;
+    if (moves_argument(move)) target = in_any_memory(f, target);
     if (move->opcode == TS_HLO_OP_RESHAPE) return target;
     return transposes(move) ? renamed(f, target, move->permutation) : layout_of(target);
 }
@@ -152,31 +167,41 @@ static bool reorders(const ts_audit_move *move) {
     return (move->changes & (TS_AUDIT_ORDER | TS_AUDIT_TILE)) != 0;
 }
 
+/* Saved is what the group takes more than to copy so many bytes as they lie. */
+static void leave_copy(finder *f, const ts_audit_group *group, int64_t bytes, ts_audit_finding *finding) {
+    const ts_audit_move *move = &group->first;
+    audit_traffic traffic = {move->from, move->to, bytes, bytes};
+    audit_price price = audit_prices_line(f->prices, &traffic);
+    double left = ts_machine_microseconds(f->r->request->machine, price.cycles) * (double)move->runs;
+    finding->microseconds_saved = left < group->total_microseconds ? group->total_microseconds - left : 0;
+}
+
 /* Where most of the target is padding: what is left with the source's layout is a copy of its bytes. */
 static void advise_against_padding(finder *f, const ts_audit_group *group, ts_audit_finding *finding,
                                    ts_text *fix) {
     const ts_audit_move *move = &group->first;
     const ts_audit_shape *src = &f->r->shapes[move->src], *dst = &f->r->shapes[move->dst];
     char then[16];
-    audit_traffic traffic = {move->from, move->to, move->read_bytes, move->read_bytes};
-    audit_price price = audit_prices_line(f->prices, &traffic);
-    double left = ts_machine_microseconds(f->r->request->machine, price.cycles) * (double)move->runs;
+    leave_copy(f, group, move->read_bytes, finding);
     ts_audit_print_bytes(then, dst->padded_bytes);
     ts_text_add(fix, "the padding is the target's: %s for it; ", then);
     advise_target(f, move, fix);
-    finding->microseconds_saved = left < group->total_microseconds ? group->total_microseconds - left : 0;
     finding->bytes_saved = (dst->padded_bytes - src->padded_bytes) * move->count;
 }
 
 /* Advice for a move whose source could be made in the layout it is moved to. */
-static void advise_source(finder *f, const ts_audit_move *move, ts_audit_finding *finding, ts_text *fix) {
+static void advise_source(finder *f, const ts_audit_group *group, ts_audit_finding *finding, ts_text *fix) {
+    const ts_audit_move *move = &group->first;
     if (move->from_parameter) {
         ts_text_add(fix,
                     move->opcode == TS_HLO_OP_RESHAPE
                         ? "give the argument the shape %s where it is made, once"
                         : "give the argument the layout %s where it is made (jax.experimental.layout), once",
                     wanted(f, move));
-        finding->bytes_saved = f->r->shapes[move->dst].padded_bytes * move->count;
+        if (moves_argument(move))
+            leave_copy(f, group, move->written_bytes, finding);
+        else
+            finding->bytes_saved = f->r->shapes[move->dst].padded_bytes * move->count;
     } else if (move->from_kernel) {
         ts_text_add(fix, "a kernel pins the source's layout: let it write %s", wanted(f, move));
     } else if (move->level == TS_AUDIT_LEVEL_FUSED) {
@@ -197,7 +222,7 @@ static void advise(finder *f, const ts_audit_group *group, ts_audit_finding *fin
     if ((move->changes & TS_AUDIT_PADDING) && dst->padded_bytes > 2 * dst->logical_bytes) {
         advise_against_padding(f, group, finding, fix);
     } else if (reorders(move) && !(move->changes & TS_AUDIT_REVERSED)) {
-        advise_source(f, move, finding, fix);
+        advise_source(f, group, finding, fix);
     } else if (!(move->changes & (TS_AUDIT_REVERSED | TS_AUDIT_SPACE | TS_AUDIT_TYPE | TS_AUDIT_SHAPE))) {
         ts_text_add(fix, move->from_parameter
                              ? "donate the argument (jax.jit donate_argnums): the copy keeps it unchanged"

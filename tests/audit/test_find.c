@@ -70,6 +70,17 @@ static const struct {
      "f32[64,1024]{0,1:T(8,128)} takes 512.0K for 256.0K of data: another order of dims: "
      "f32[64,1024]{1,0:T(8,128)} takes 256.0K; 262144 as {1,0:T(8,128)}\n"},
     {ENTRY PARAMETER "  ROOT %c = f32[64,1024]{1,0:T(8,128)S(1)} copy(%a)\n", ""},
+    /* An argument is in no VMEM: the copy to there stays, and so does its buffer. */
+    {ENTRY "  %a = f32[256,1024]{1,0:T(8,128)} parameter(0)\n"
+           "  ROOT %c = f32[256,1024]{0,1:T(8,128)S(1)} copy(%a)\n",
+     "copy changes order of dims, memory space: f32[256,1024]{1,0:T(8,128)} to "
+     "f32[256,1024]{0,1:T(8,128)S(1)}: "
+     "give the argument the layout {0,1:T(8,128)} where it is made (jax.experimental.layout), once; 0 as "
+     "{0,1:T(8,128)}\n"},
+    {ENTRY "  %b = f32[8,128]{1,0:T(8,128)} parameter(1)\n  %a = f32[256,1024]{1,0} parameter(0)\n  ROOT %c "
+           "= f32[256,1024]{0,1:S(1)} copy(%a)\n",
+     "copy changes order of dims, memory space: f32[256,1024]{1,0} to f32[256,1024]{0,1:S(1)}: "
+     "give the argument the layout {0,1} where it is made (jax.experimental.layout), once; 0 as {0,1}\n"},
     {ENTRY PARAMETER "  ROOT %c = f32[16,1024]{1,0:T(8,128)} slice(%a), slice={[0:16],[0:1024]}\n", ""},
     /* Transposes: the layout is said of the source's dims. */
     {ENTRY PARAMETER "  ROOT %c = f32[1024,64]{1,0:T(8,128)} transpose(%a), dimensions={1,0}\n",
