@@ -99,13 +99,10 @@ static void set_location(ts_error *err, const ts_source *source, int line, size_
     set_excerpt(err, source->text, start, end, at > end ? end : at);
 }
 
-bool ts_error_at(ts_error *err, ts_error_kind kind, const ts_source *source, size_t offset,
-                 const char *format, ...) {
+bool ts_error_at_list(ts_error *err, ts_error_kind kind, const ts_source *source, size_t offset,
+                      const char *format, va_list args) {
     if (!err || err->kind != TS_ERROR_NONE) return false;
-    va_list args;
-    va_start(args, format);
     set_message(err, kind, format, args);
-    va_end(args);
     size_t at = offset < source->length ? offset : source->length, start = 0;
     int line = 1;
     for (size_t i = 0; i < at; i++) {
@@ -114,6 +111,15 @@ bool ts_error_at(ts_error *err, ts_error_kind kind, const ts_source *source, siz
         start = i + 1;
     }
     set_location(err, source, line, start, at);
+    return false;
+}
+
+bool ts_error_at(ts_error *err, ts_error_kind kind, const ts_source *source, size_t offset,
+                 const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    ts_error_at_list(err, kind, source, offset, format, args);
+    va_end(args);
     return false;
 }
 

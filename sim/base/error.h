@@ -2,6 +2,7 @@
 #ifndef TILESIM_BASE_ERROR_H
 #define TILESIM_BASE_ERROR_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -41,6 +42,8 @@ bool ts_error_need(ts_error *err, const char *what, const char *text);
 /* As ts_error_set, at byte `offset` of `source`. An offset past the end points just behind the last byte. */
 bool ts_error_at(ts_error *err, ts_error_kind kind, const ts_source *source, size_t offset,
                  const char *format, ...) __attribute__((format(printf, 5, 6)));
+bool ts_error_at_list(ts_error *err, ts_error_kind kind, const ts_source *source, size_t offset,
+                      const char *format, va_list args) __attribute__((format(printf, 5, 0)));
 
 /* The same, at a known line and column (from 1), for parsers that keep marks instead of offsets. */
 bool ts_error_mark(ts_error *err, ts_error_kind kind, const ts_source *source, int line, int column,

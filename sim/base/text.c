@@ -313,12 +313,11 @@ bool ts_cursor_expect(ts_error *err, ts_cursor *cursor, const char *text) {
     return ts_cursor_unexpected(err, cursor, what);
 }
 
-bool ts_cursor_name(ts_cursor *cursor, const char **name, size_t *length) {
+bool ts_cursor_name(ts_cursor *cursor, ts_span *name) {
     ts_cursor_skip_space(cursor);
     size_t end = name_end(cursor->source, cursor->at);
     if (end == cursor->at) return false;
-    *name = cursor->source->text + cursor->at;
-    *length = end - cursor->at;
+    *name = (ts_span){cursor->source->text + cursor->at, end - cursor->at};
     cursor->at = end;
     return true;
 }
@@ -350,8 +349,12 @@ bool ts_cursor_integer(ts_error *err, ts_cursor *cursor, const char *what, int64
     return true;
 }
 
-bool ts_cursor_refuse(ts_error *err, const ts_cursor *cursor, const char *message) {
-    return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token, "%s", message);
+bool ts_cursor_refuse(ts_error *err, const ts_cursor *cursor, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    ts_error_at_list(err, TS_ERROR_INPUT, cursor->source, cursor->token, format, args);
+    va_end(args);
+    return false;
 }
 
 bool ts_cursor_unexpected(ts_error *err, ts_cursor *cursor, const char *what) {

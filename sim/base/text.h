@@ -83,6 +83,9 @@ typedef struct {
 static inline bool ts_span_is(ts_span span, const char *word) {
     return ts_text_is(span.text, span.length, word);
 }
+static inline bool ts_span_same(ts_span a, ts_span b) {
+    return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
+}
 
 /* Of `count` names the one nearest to `word` (optimal string alignment distance at most 1 + length / 4), or
  * NULL; among equally near ones the one that begins most alike, then the first; but NULL where three are as
@@ -104,11 +107,12 @@ bool ts_cursor_take(ts_cursor *cursor, const char *text); /* consumes exactly `t
 /* Requires `text`; the error says what was found instead. */
 bool ts_cursor_expect(ts_error *err, ts_cursor *cursor, const char *text);
 /* [A-Za-z_][A-Za-z0-9_]*; the name is not copied. False when none is next (no error is set). */
-bool ts_cursor_name(ts_cursor *cursor, const char **name, size_t *length);
+bool ts_cursor_name(ts_cursor *cursor, ts_span *name);
 /* -?[0-9]+ ; out of int64 is an error "... does not fit in 64 bits"; `what` says what was expected. */
 bool ts_cursor_integer(ts_error *err, ts_cursor *cursor, const char *what, int64_t *value);
 /* An error at the token that was read last. Returns false. */
-bool ts_cursor_refuse(ts_error *err, const ts_cursor *cursor, const char *message);
+bool ts_cursor_refuse(ts_error *err, const ts_cursor *cursor, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* "found X, expected `what`", pointing at the next token. Returns false. */
 bool ts_cursor_unexpected(ts_error *err, ts_cursor *cursor, const char *what);
 

@@ -13,14 +13,12 @@
 /* ---- Uses ---- */
 
 static const ts_machine_memory *read_memory(ts_error *err, ts_cursor *c, const ts_machine *machine) {
-    const char *name;
-    size_t length;
-    if (!ts_cursor_name(c, &name, &length))
-        return ts_cursor_unexpected(err, c, "a memory of the machine"), NULL;
+    ts_span name;
+    if (!ts_cursor_name(c, &name)) return ts_cursor_unexpected(err, c, "a memory of the machine"), NULL;
     for (int i = 0; i < machine->memory_count; i++)
-        if (ts_text_is(name, length, machine->memories[i].name)) return &machine->memories[i];
+        if (ts_span_is(name, machine->memories[i].name)) return &machine->memories[i];
     char word[40];
-    snprintf(word, sizeof word, "%.*s", (int)length, name);
+    snprintf(word, sizeof word, "%.*s", (int)name.length, name.text);
     ts_error_at(err, TS_ERROR_USAGE, c->source, c->token, "%s has no memory '%s'", machine->name, word);
     ts_error_hint(err, ts_text_nearest(word, &machine->memories[0].name, (size_t)machine->memory_count,
                                        sizeof machine->memories[0]));
@@ -53,16 +51,14 @@ static bool read_reduce(ts_error *err, ts_cursor *c, int rank, ts_choose_use *us
 }
 
 static bool read_use(ts_error *err, ts_cursor *c, const ts_machine *machine, int rank, ts_choose_use *use) {
-    const char *word;
-    size_t length;
-    if (!ts_cursor_name(c, &word, &length))
-        return ts_cursor_unexpected(err, c, "a use: dma, reduce or stream");
-    if (ts_text_is(word, length, "dma")) return read_dma(err, c, machine, use);
-    if (ts_text_is(word, length, "reduce")) return read_reduce(err, c, rank, use);
-    if (ts_text_is(word, length, "stream")) return use->kind = TS_USE_STREAM, true;
+    ts_span word;
+    if (!ts_cursor_name(c, &word)) return ts_cursor_unexpected(err, c, "a use: dma, reduce or stream");
+    if (ts_span_is(word, "dma")) return read_dma(err, c, machine, use);
+    if (ts_span_is(word, "reduce")) return read_reduce(err, c, rank, use);
+    if (ts_span_is(word, "stream")) return use->kind = TS_USE_STREAM, true;
     static const char *const uses[] = {"dma", "reduce", "stream"};
     char name[40];
-    snprintf(name, sizeof name, "%.*s", (int)length, word);
+    snprintf(name, sizeof name, "%.*s", (int)word.length, word.text);
     ts_error_at(err, TS_ERROR_USAGE, c->source, c->token, "unknown use '%s', expected dma, reduce or stream",
                 name);
     return ts_error_hint(err, ts_text_nearest(name, uses, 3, sizeof uses[0]));

@@ -68,12 +68,8 @@ static bool parse_order(ts_error *err, ts_cursor *cursor, header *out) {
 static bool parse_dim(ts_error *err, ts_cursor *cursor, header *out) {
     int64_t dim;
     if (!ts_cursor_integer(err, cursor, "a dim of the shape", &dim)) return false;
-    if (dim < 0)
-        return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token,
-                           "a dim of %" PRId64 ", expected 0 or more", dim);
-    if (out->rank == TS_HOST_RANK)
-        return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token, "more than %d dims",
-                           TS_HOST_RANK);
+    if (dim < 0) return ts_cursor_refuse(err, cursor, "a dim of %" PRId64 ", expected 0 or more", dim);
+    if (out->rank == TS_HOST_RANK) return ts_cursor_refuse(err, cursor, "more than %d dims", TS_HOST_RANK);
     ts_cursor_take(cursor, "L"); /* as Python 2 wrote long integers */
     out->dims[out->rank++] = dim;
     return true;
@@ -98,14 +94,11 @@ static bool parse_entry(ts_error *err, ts_cursor *cursor, header *out) {
     if (!parse_string(err, cursor, "a key in quotes", &text, &length)) return false;
     for (int i = 0; i < 3; i++) {
         if (length != strlen(keys[i]) || memcmp(text, keys[i], length) != 0) continue;
-        if (out->seen[i])
-            return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token, "a second key '%s'",
-                               keys[i]);
+        if (out->seen[i]) return ts_cursor_refuse(err, cursor, "a second key '%s'", keys[i]);
         out->seen[i] = true;
         return ts_cursor_expect(err, cursor, ":") && parsers[i](err, cursor, out);
     }
-    return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token,
-                       "unknown key, expected 'descr', 'fortran_order' or 'shape'");
+    return ts_cursor_refuse(err, cursor, "unknown key, expected 'descr', 'fortran_order' or 'shape'");
 }
 
 static bool parse_header(ts_error *err, const ts_source *source, header *out) {

@@ -85,10 +85,9 @@ static bool parse_number(parser *in, double *value) {
 }
 
 static char *copy_name(parser *in) {
-    const char *name;
-    size_t length;
-    if (!ts_cursor_name(&in->cursor, &name, &length)) return expected(in, "a name");
-    return ts_arena_copy_text(in->arena, name, length);
+    ts_span name;
+    if (!ts_cursor_name(&in->cursor, &name)) return expected(in, "a name");
+    return ts_arena_copy_text(in->arena, name.text, name.length);
 }
 
 /* axis=, keepdims= or eps=: `name` was read, '=' is next. */
@@ -108,14 +107,13 @@ static bool parse_keyword(parser *in, node *call, const char *name, size_t offse
 /* A name and a single '=' come next: a keyword. Leaves the cursor alone where not. */
 static bool take_keyword(parser *in, char **name, size_t *offset) {
     ts_cursor before = in->cursor;
-    const char *text;
-    size_t length;
+    ts_span text;
     ts_cursor_skip_space(&in->cursor);
     *offset = in->cursor.at;
-    if (ts_cursor_name(&in->cursor, &text, &length) && ts_cursor_peek(&in->cursor) == '=' &&
+    if (ts_cursor_name(&in->cursor, &text) && ts_cursor_peek(&in->cursor) == '=' &&
         !ts_cursor_take(&in->cursor, "==")) {
         ts_cursor_take(&in->cursor, "=");
-        *name = ts_arena_copy_text(in->arena, text, length);
+        *name = ts_arena_copy_text(in->arena, text.text, text.length);
         return true;
     }
     in->cursor = before;
@@ -169,11 +167,10 @@ static const node *parse_parenthesis(parser *in, size_t offset) {
 static const node *parse_primary(parser *in) {
     ts_cursor_skip_space(&in->cursor);
     size_t offset = in->cursor.at;
-    const char *text;
-    size_t length;
+    ts_span text;
     if (ts_cursor_take(&in->cursor, "(")) return parse_parenthesis(in, offset);
-    if (ts_cursor_name(&in->cursor, &text, &length)) {
-        char *name = ts_arena_copy_text(in->arena, text, length);
+    if (ts_cursor_name(&in->cursor, &text)) {
+        char *name = ts_arena_copy_text(in->arena, text.text, text.length);
         if (ts_cursor_take(&in->cursor, "(")) return parse_call(in, name, offset);
         node *made = new_node(in, NODE_NAME, offset);
         made->name = name;

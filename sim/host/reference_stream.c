@@ -21,12 +21,11 @@ enum {
 #define COUNT_LIMIT (INT64_C(1) << 40)
 
 bool ts_reference_refuse(evaluator *in, const node *location, const char *format, ...) {
-    char message[TS_ERROR_TEXT_BYTES];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    ts_error_at_list(in->err, TS_ERROR_INPUT, in->source, location->offset, format, arguments);
     va_end(arguments);
-    return ts_error_at(in->err, TS_ERROR_INPUT, in->source, location->offset, "%s", message);
+    return false;
 }
 
 /* ---- Walks ---- */

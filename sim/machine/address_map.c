@@ -63,16 +63,14 @@ static void skip_separators(parser *p) {
 }
 
 static bool parse_field_name(ts_error *err, parser *p, int *field) {
-    const char *name;
-    size_t length;
-    if (!ts_cursor_name(&p->cursor, &name, &length))
+    ts_span name;
+    if (!ts_cursor_name(&p->cursor, &name))
         return ts_cursor_unexpected(err, &p->cursor, "a field (off, co, pc, ch, st, sid, bg, ba or ro)");
     for (*field = 0; *field < FIELD_COUNT; (*field)++)
-        if (strlen(field_names[*field]) == length && memcmp(field_names[*field], name, length) == 0)
-            return true;
-    return ts_error_at(err, TS_ERROR_INPUT, p->cursor.source, p->cursor.token,
-                       "unknown field '%.*s', expected off, co, pc, ch, st, sid, bg, ba or ro", (int)length,
-                       name);
+        if (ts_span_is(name, field_names[*field])) return true;
+    return ts_cursor_refuse(err, &p->cursor,
+                            "unknown field '%.*s', expected off, co, pc, ch, st, sid, bg, ba or ro",
+                            (int)name.length, name.text);
 }
 
 static bool place_field(ts_error *err, parser *p) {
@@ -132,13 +130,11 @@ static bool parse_target(ts_error *err, parser *p, int *bits, int *packed, int *
     do {
         int field;
         if (!parse_field_name(err, p, &field)) return false;
-        if (field == OFFSET) {
-            return ts_error_at(err, TS_ERROR_INPUT, p->cursor.source, p->cursor.token,
-                               "off cannot be hashed, expected another field");
-        }
+        if (field == OFFSET)
+            return ts_cursor_refuse(err, &p->cursor, "off cannot be hashed, expected another field");
         if (*count + p->width[field] > MAX_BITS) {
-            return ts_error_at(err, TS_ERROR_INPUT, p->cursor.source, p->cursor.token,
-                               "the target names more bits than an address has, expected each field once");
+            return ts_cursor_refuse(
+                err, &p->cursor, "the target names more bits than an address has, expected each field once");
         }
         for (int i = 0; i < p->width[field]; i++) {
             bits[*count] = p->at[field][i];
@@ -165,9 +161,9 @@ static bool parse_range(ts_error *err, parser *p, int field, int64_t *low, int64
         return false;
     if (!ts_cursor_expect(err, &p->cursor, "]")) return false;
     if (*low < 0 || *low > *high || (*high >= p->width[field] && !p->is_named)) {
-        return ts_error_at(err, TS_ERROR_INPUT, p->cursor.source, p->cursor.token,
-                           "%s[%lld:%lld] is not in the field, expected high:low below %d",
-                           field_names[field], (long long)*high, (long long)*low, p->width[field]);
+        return ts_cursor_refuse(err, &p->cursor,
+                                "%s[%lld:%lld] is not in the field, expected high:low below %d",
+                                field_names[field], (long long)*high, (long long)*low, p->width[field]);
     }
     return true;
 }

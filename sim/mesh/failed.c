@@ -37,9 +37,8 @@ static bool read_chip(ts_error *err, ts_cursor *cursor, const ts_mesh *mesh, int
             !ts_cursor_integer(err, cursor, "a coordinate", &at))
             return false;
         if (at < 0 || at >= mesh->dims[dim])
-            return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token,
-                               "coordinate %lld, the dim has 0 to %lld", (long long)at,
-                               (long long)mesh->dims[dim] - 1);
+            return ts_cursor_refuse(err, cursor, "coordinate %lld, the dim has 0 to %lld", (long long)at,
+                                    (long long)mesh->dims[dim] - 1);
         *chip += at * mesh->strides[dim];
     }
     return ts_cursor_expect(err, cursor, ")");

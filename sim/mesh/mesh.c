@@ -9,8 +9,7 @@
 /* ---- Reading ---- */
 
 typedef struct {
-    const char *name;
-    size_t length;
+    ts_span name; /* of NULL: none is given */
     int64_t extent;
     size_t at;
 } extent_item;
@@ -33,7 +32,7 @@ static bool read_plain(ts_error *err, ts_cursor *cursor, extent_item *items, int
             return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->at, "more than %d extents",
                                TS_MESH_MAX_DIMS);
         if (!read_extent(err, cursor, &items[*count])) return false;
-        items[(*count)++].name = NULL;
+        items[(*count)++].name.text = NULL;
     } while (ts_cursor_take(cursor, "x"));
     return true;
 }
@@ -44,12 +43,12 @@ static bool read_named(ts_error *err, ts_cursor *cursor, extent_item *items, int
             return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->at, "more than %d axes",
                                TS_MESH_MAX_AXES);
         extent_item *item = &items[*count];
-        if (!ts_cursor_name(cursor, &item->name, &item->length))
+        if (!ts_cursor_name(cursor, &item->name))
             return ts_cursor_unexpected(err, cursor, "the name of an axis");
         size_t at = cursor->token;
         if (!ts_cursor_expect(err, cursor, "=") || !read_extent(err, cursor, item)) return false;
         for (int i = 0; i < *count; i++)
-            if (items[i].length == item->length && memcmp(items[i].name, item->name, item->length) == 0)
+            if (ts_span_same(items[i].name, item->name))
                 return ts_error_at(err, TS_ERROR_INPUT, cursor->source, at, "a second axis of this name");
         (*count)++;
     } while (ts_cursor_take(cursor, ","));
@@ -73,8 +72,8 @@ static bool set_axes(ts_error *err, ts_arena *arena, const ts_source *source, ts
     int64_t stride = 1;
     for (int i = mesh->axis_count - 1; i >= 0; i--) {
         const extent_item *item = &items[i];
-        const char *name =
-            item->name ? ts_arena_copy_text(arena, item->name, item->length) : default_names[i];
+        const char *name = item->name.text ? ts_arena_copy_text(arena, item->name.text, item->name.length)
+                                           : default_names[i];
         mesh->axes[i] = (ts_mesh_axis){name, item->extent, stride};
         stride *= item->extent; /* at most 2^16 each, and checked after each */
         if (stride > TS_MESH_MAX_DEVICES)

@@ -153,12 +153,11 @@ static bool read_position(ts_error *err, ts_cursor *cursor, int64_t chips, int32
     int64_t chip;
     if (!ts_cursor_integer(err, cursor, "the number of a chip", &chip)) return false;
     if (chip < 0 || chip >= chips)
-        return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token,
-                           "chip %lld, the mesh has 0 to %lld", (long long)chip, (long long)chips - 1);
+        return ts_cursor_refuse(err, cursor, "chip %lld, the mesh has 0 to %lld", (long long)chip,
+                                (long long)chips - 1);
     for (int64_t i = 0; i < at; i++)
         if (order[i] == chip)
-            return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token, "chip %lld a second time",
-                               (long long)chip);
+            return ts_cursor_refuse(err, cursor, "chip %lld a second time", (long long)chip);
     order[at] = (int32_t)chip;
     return true;
 }

@@ -289,7 +289,7 @@ bool ts_sharding_print_spec(ts_text *out, const ts_mesh *mesh, const ts_sharding
 /* ---- For those that read them ---- */
 
 bool sharding_refuse(sharding_reader *r, const char *message) {
-    return ts_error_at(r->err, TS_ERROR_INPUT, r->cursor.source, r->cursor.token, "%s", message);
+    return ts_cursor_refuse(r->err, &r->cursor, "%s", message);
 }
 
 bool sharding_refuse_overlap(sharding_reader *r, const ts_mesh_digit *digit, size_t at) {
@@ -315,8 +315,8 @@ bool sharding_add(sharding_reader *r, ts_mesh_digit digit) {
 
 bool sharding_check_rank(sharding_reader *r, int count) {
     if (count == r->out->rank) return true;
-    return ts_error_at(r->err, TS_ERROR_INPUT, r->cursor.source, r->cursor.token,
-                       "the sharding has %d dims, the array %d", count, r->out->rank);
+    return ts_cursor_refuse(r->err, &r->cursor, "the sharding has %d dims, the array %d", count,
+                            r->out->rank);
 }
 
 bool sharding_check_rank_at_most(sharding_reader *r, int count) {

@@ -10,28 +10,22 @@
 #include "base/number.h"
 #include "sharding_private.h"
 
-typedef struct {
-    const char *name;
-    size_t length;
-} axis_name;
-
-static bool read_name(sharding_reader *r, axis_name *name) {
-    return ts_cursor_name(&r->cursor, &name->name, &name->length) ||
-           sharding_read_name(r, &name->name, &name->length);
+static bool read_name(sharding_reader *r, ts_span *name) {
+    return ts_cursor_name(&r->cursor, name) || sharding_read_name(r, name);
 }
 
 /* "@name": a mesh by its name, that no line of the text gave axes. Returns false. */
 static bool refuse_named(sharding_reader *r) {
-    const char *name = "";
-    size_t length = 0;
+    ts_span name = {"", 0};
     ts_cursor_take(&r->cursor, "@");
-    ts_cursor_name(&r->cursor, &name, &length);
+    ts_cursor_name(&r->cursor, &name);
     return ts_error_at(r->err, TS_ERROR_INPUT, r->cursor.source, 0,
-                       "the mesh '@%.*s' is not defined in the text, expected its axes", (int)length, name);
+                       "the mesh '@%.*s' is not defined in the text, expected its axes", (int)name.length,
+                       name.text);
 }
 
 /* "['x'=2,'y'=4]": extents; strides are those of the flat index. */
-static bool read_axes(sharding_reader *r, axis_name *names, sharding_order *axes) {
+static bool read_axes(sharding_reader *r, ts_span *names, sharding_order *axes) {
     int64_t all = 1;
     if (ts_cursor_peek(&r->cursor) == '@') return refuse_named(r);
     if (!ts_cursor_expect(r->err, &r->cursor, "[")) return false;
@@ -66,14 +60,12 @@ static bool read_devices(sharding_reader *r, sharding_order *devices) {
 }
 
 /* "'x'" or "'x':(m)k", k of the axis, m of it before them. */
-static bool read_member(sharding_reader *r, const axis_name *names, const sharding_order *axes,
+static bool read_member(sharding_reader *r, const ts_span *names, const sharding_order *axes,
                         sharding_order *members) {
-    axis_name name;
+    ts_span name;
     int axis = 0, n = members->count;
     if (!read_name(r, &name)) return false;
-    while (axis < axes->count &&
-           (names[axis].length != name.length || memcmp(names[axis].name, name.name, name.length) != 0))
-        axis++;
+    while (axis < axes->count && !ts_span_same(names[axis], name)) axis++;
     if (axis == axes->count || n == TS_SHARDING_MAX_DIGITS)
         return sharding_refuse(r, "the groups' mesh has no such axis");
     ts_mesh_digit digit = {.extent = axes->extent[axis], .stride = axes->stride[axis]};
@@ -84,7 +76,7 @@ static bool read_member(sharding_reader *r, const axis_name *names, const shardi
     return true;
 }
 
-static bool read_members(sharding_reader *r, const axis_name *names, const sharding_order *axes,
+static bool read_members(sharding_reader *r, const ts_span *names, const sharding_order *axes,
                          sharding_order *members) {
     if (!ts_cursor_expect(r->err, &r->cursor, "{")) return false;
     if (!ts_cursor_take(&r->cursor, "}")) {
@@ -109,7 +101,7 @@ static int64_t count_firsts(const sharding_order *members, int64_t all) {
 }
 
 int64_t *sharding_read_groups(sharding_reader *r, int64_t shape[2]) {
-    axis_name names[TS_SHARDING_MAX_DIGITS];
+    ts_span names[TS_SHARDING_MAX_DIGITS];
     sharding_order axes = {0}, devices, members = {0};
     int64_t all = r->mesh->device_count, *listed = TS_NEW_ARRAY(r->arena, int64_t, all), count = 0;
     if (!read_axes(r, names, &axes) || !read_devices(r, &devices) || !read_members(r, names, &axes, &members))

@@ -26,9 +26,9 @@ static bool check_devices(sharding_reader *r, const integers *dims) {
         if (dims->values[i] < 1 || !ts_mul(all, dims->values[i], &all))
             return sharding_refuse(r, "a number of 0, or too large");
     if (all == r->mesh->device_count) return true;
-    return ts_error_at(r->err, TS_ERROR_INPUT, r->cursor.source, r->cursor.token,
-                       "the sharding is of %" PRId64 " devices, the mesh has %" PRId64, all,
-                       r->mesh->device_count);
+    return ts_cursor_refuse(r->err, &r->cursor,
+                            "the sharding is of %" PRId64 " devices, the mesh has %" PRId64, all,
+                            r->mesh->device_count);
 }
 
 /* The next faster part of an order; what continues the one before is one with it, as XLA has it in the
@@ -105,11 +105,10 @@ bool sharding_read_list(sharding_reader *r, sharding_order *order) {
         if (i > 0 && !ts_cursor_expect(r->err, &r->cursor, ",")) return false;
         if (!ts_cursor_integer(r->err, &r->cursor, "the number of a device", &devices[i])) return false;
         if (devices[i] < 0 || devices[i] >= count)
-            return ts_error_at(r->err, TS_ERROR_INPUT, r->cursor.source, r->cursor.token,
-                               "device %" PRId64 ", the mesh has 0 to %" PRId64, devices[i], count - 1);
+            return ts_cursor_refuse(r->err, &r->cursor, "device %" PRId64 ", the mesh has 0 to %" PRId64,
+                                    devices[i], count - 1);
         if (listed[devices[i]])
-            return ts_error_at(r->err, TS_ERROR_INPUT, r->cursor.source, r->cursor.token,
-                               "device %" PRId64 " a second time", devices[i]);
+            return ts_cursor_refuse(r->err, &r->cursor, "device %" PRId64 " a second time", devices[i]);
         listed[devices[i]] = true;
     }
     return list_order(r, devices, count, order);

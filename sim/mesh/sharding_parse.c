@@ -9,7 +9,7 @@
 
 /* ---- Names of axes: 'x', "x", "x":(1)2 ---- */
 
-bool sharding_read_name(sharding_reader *r, const char **name, size_t *length) {
+bool sharding_read_name(sharding_reader *r, ts_span *name) {
     ts_cursor_skip_space(&r->cursor);
     size_t at = r->cursor.at;
     char quote = at < r->cursor.source->length ? r->cursor.source->text[at] : '\0';
@@ -19,9 +19,8 @@ bool sharding_read_name(sharding_reader *r, const char **name, size_t *length) {
     const char *end = memchr(begin, quote, r->cursor.source->length - at - 1);
     r->cursor.token = at;
     if (!end) return sharding_refuse(r, "the quote does not end");
-    *name = begin;
-    *length = (size_t)(end - begin);
-    r->cursor.at = at + *length + 2;
+    *name = (ts_span){begin, (size_t)(end - begin)};
+    r->cursor.at = at + name->length + 2;
     return true;
 }
 
@@ -35,9 +34,9 @@ bool sharding_read_sub_axis(sharding_reader *r, ts_mesh_digit *digit) {
         !ts_cursor_integer(r->err, &r->cursor, "an extent", &extent))
         return false;
     if (before < 1 || extent < 1 || !ts_mul(before, extent, &all) || digit->extent % all != 0)
-        return ts_error_at(r->err, TS_ERROR_INPUT, r->cursor.source, r->cursor.token,
-                           "(%" PRId64 ")%" PRId64 " does not divide the axis, which has %" PRId64, before,
-                           extent, digit->extent);
+        return ts_cursor_refuse(r->err, &r->cursor,
+                                "(%" PRId64 ")%" PRId64 " does not divide the axis, which has %" PRId64,
+                                before, extent, digit->extent);
     digit->stride *= digit->extent / all;
     digit->extent = extent;
     return true;
@@ -52,14 +51,12 @@ static const char *nearest_axis(const sharding_reader *r, const char *name) {
 }
 
 static bool read_axis(sharding_reader *r, ts_mesh_digit digit) {
-    const char *name = "";
-    size_t length = 0;
-    if (!sharding_read_name(r, &name, &length)) return false;
-    int axis = ts_mesh_find_axis(r->mesh, name, length);
+    ts_span name;
+    if (!sharding_read_name(r, &name)) return false;
+    int axis = ts_mesh_find_axis(r->mesh, name.text, name.length);
     if (axis < 0) {
-        ts_error_at(r->err, TS_ERROR_INPUT, r->cursor.source, r->cursor.token, "the mesh has no axis '%.*s'",
-                    (int)length, name);
-        return ts_error_hint(r->err, nearest_axis(r, ts_arena_copy_text(r->arena, name, length)));
+        ts_cursor_refuse(r->err, &r->cursor, "the mesh has no axis '%.*s'", (int)name.length, name.text);
+        return ts_error_hint(r->err, nearest_axis(r, ts_arena_copy_text(r->arena, name.text, name.length)));
     }
     digit.extent = r->mesh->axes[axis].extent;
     digit.stride = r->mesh->axes[axis].stride;
@@ -128,12 +125,11 @@ static bool read_sdy_rest(sharding_reader *r) {
 }
 
 static bool read_sdy(sharding_reader *r) {
-    const char *name;
-    size_t length;
+    ts_span name;
     int dim = 0;
     if (!ts_cursor_expect(r->err, &r->cursor, "<") || !ts_cursor_expect(r->err, &r->cursor, "@"))
         return false;
-    if (!ts_cursor_name(&r->cursor, &name, &length))
+    if (!ts_cursor_name(&r->cursor, &name))
         return ts_cursor_unexpected(r->err, &r->cursor, "the name of a mesh");
     if (!ts_cursor_expect(r->err, &r->cursor, ",") || !ts_cursor_expect(r->err, &r->cursor, "["))
         return false;

@@ -26,7 +26,7 @@ static inline ts_mesh_digit sharding_digit_of(int dim) {
 }
 
 /* sharding_parse.c */
-bool sharding_read_name(sharding_reader *r, const char **name, size_t *length); /* 'x' or "x" */
+bool sharding_read_name(sharding_reader *r, ts_span *name); /* 'x' or "x" */
 /* ":(m)k" behind the axis, if any: k of it, m of it before them. */
 bool sharding_read_sub_axis(sharding_reader *r, ts_mesh_digit *digit);
 

@@ -117,10 +117,6 @@ static uint32_t hash(ts_span text) {
     return h % BUCKETS;
 }
 
-static bool same(ts_span a, ts_span b) {
-    return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
-}
-
 static void bind(parser *p, ts_span name, int value, int count) {
     binding *new = TS_NEW(p->arena, binding);
     *new = (binding){name, value, count, NULL, hash(name)};
@@ -148,7 +144,7 @@ static bool use(parser *p, int *value) {
     ts_span name = word(p);
     int part = p->at < p->end && *p->at == '#' ? (p->at++, small_number(p)) : 0;
     const binding *b = p->buckets[hash(name)];
-    while (b && !same(b->name, name)) b = b->next;
+    while (b && !ts_span_same(b->name, name)) b = b->next;
     if (!b || part < 0 || part >= b->count) {
         p->at = begin;
         skip(p);
@@ -190,7 +186,7 @@ static bool read_type(parser *p, const mlir_type **out) {
     ts_span text;
     if (!type_text(p, &text)) return false;
     known_type **bucket = &p->types[hash(text)], *known = *bucket;
-    while (known && !same(known->type.text, text)) known = known->next;
+    while (known && !ts_span_same(known->type.text, text)) known = known->next;
     if (!known) known = add_type(p, text, bucket);
     if (!known) return false;
     *out = &known->type;

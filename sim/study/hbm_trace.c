@@ -31,13 +31,12 @@ static const struct {
 enum { OPERATIONS = sizeof operations / sizeof operations[0] };
 
 static bool parse_operation(ts_error *err, ts_cursor *cursor, bool *is_write) {
-    const char *name;
-    size_t length;
-    if (!ts_cursor_name(cursor, &name, &length))
+    ts_span name;
+    if (!ts_cursor_name(cursor, &name))
         return ts_cursor_unexpected(err, cursor, "LD, ST, R, W, READ or WRITE");
     for (int i = 0; i < OPERATIONS; i++) {
         *is_write = operations[i].is_write;
-        if (ts_text_is(name, length, operations[i].text)) return true;
+        if (ts_span_is(name, operations[i].text)) return true;
     }
     cursor->at = cursor->token;
     return ts_cursor_unexpected(err, cursor, "LD, ST, R, W, READ or WRITE");
@@ -79,8 +78,7 @@ static bool parse_cycle(ts_error *err, trace *t, ts_cursor *cursor) {
     if (ts_cursor_at_end(cursor)) return true;
     if (!ts_cursor_integer(err, cursor, "a cycle", &cycle)) return false;
     if (cycle < 0 || cycle >= CYCLES)
-        return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token,
-                           "found cycle %lld, expected 0 to 2^46 - 1", (long long)cycle);
+        return ts_cursor_refuse(err, cursor, "found cycle %lld, expected 0 to 2^46 - 1", (long long)cycle);
     if (cycle > t->earliest) t->earliest = cycle;
     return true;
 }

@@ -108,15 +108,13 @@ static ts_source text_source(const char *text) { return (ts_source){"layout", te
 TEST(cursor) {
     const ts_source source = text_source("  f32_x [ -12,\t7]\r\n T(2) end");
     ts_cursor at = {&source, 0, 0};
-    const char *name;
-    size_t length;
+    ts_span name;
     int64_t value;
     ts_error err = {0};
-    assert_true(ts_cursor_name(&at, &name, &length));
-    assert_memory_equal(name, "f32_x", 5);
-    assert_int_equal(length, 5);
+    assert_true(ts_cursor_name(&at, &name));
+    assert_true(ts_span_is(name, "f32_x"));
     assert_int_equal(at.token, 2);
-    assert_false(ts_cursor_name(&at, &name, &length));
+    assert_false(ts_cursor_name(&at, &name));
     assert_int_equal(ts_cursor_peek(&at), '[');
     assert_true(ts_cursor_expect(&err, &at, "["));
     assert_true(ts_cursor_integer(&err, &at, "a size", &value));
@@ -134,7 +132,7 @@ TEST(cursor) {
     assert_true(ts_cursor_at_end(&at));
     assert_int_equal(ts_cursor_peek(&at), -1);
     assert_false(ts_cursor_take(&at, "x"));
-    assert_false(ts_cursor_name(&at, &name, &length));
+    assert_false(ts_cursor_name(&at, &name));
     assert_int_equal(err.kind, TS_ERROR_NONE);
 }
 

@@ -59,11 +59,11 @@ void ts_algebra_print_usage(ts_text *out, int i) {
     print_usage(out, entry_at(i, &table));
 }
 
-static bool is_function(const char *name, size_t length) {
+static bool is_function(ts_span name) {
     const ts_algebra_table *table;
     const ts_algebra_entry *entry;
     for (int i = 0; (entry = entry_at(i, &table)) != NULL; i++)
-        if (ts_text_is(name, length, entry->name)) return true;
+        if (ts_span_is(name, entry->name)) return true;
     return false;
 }
 
@@ -81,7 +81,7 @@ static bool error_at(parser *p, size_t at, const ts_error *own) {
 }
 
 /* To the error of an unknown name, the function whose name is nearest. */
-static bool hint_function(parser *p, const char *name, size_t length) {
+static bool hint_function(parser *p, ts_span name) {
     enum { NAMES_MAX = 256 };
     const char *names[NAMES_MAX];
     const ts_algebra_table *table;
@@ -91,14 +91,14 @@ static bool hint_function(parser *p, const char *name, size_t length) {
         if (!entry) break;
         if (count == 0 || strcmp(names[count - 1], entry->name) != 0) names[count++] = entry->name;
     }
-    return ts_error_hint(
-        p->err, ts_text_nearest(ts_arena_copy_text(p->arena, name, length), names, count, sizeof names[0]));
+    const char *word = ts_arena_copy_text(p->arena, name.text, name.length);
+    return ts_error_hint(p->err, ts_text_nearest(word, names, count, sizeof names[0]));
 }
 
-static bool unknown_function(parser *p, const char *name, size_t length) {
-    ts_error_at(p->err, TS_ERROR_INPUT, p->cursor.source, p->cursor.token,
-                "found '%.*s', expected a function", length > 40 ? 40 : (int)length, name);
-    return hint_function(p, name, length);
+static bool unknown_function(parser *p, size_t at, ts_span name) {
+    ts_error_at(p->err, TS_ERROR_INPUT, p->cursor.source, at, "found '%.*s', expected a function",
+                name.length > 40 ? 40 : (int)name.length, name.text);
+    return hint_function(p, name);
 }
 
 /* ---- Arguments ---- */
@@ -110,8 +110,8 @@ typedef struct {
 } given;
 
 typedef struct {
-    const char *name;
-    size_t length, at;
+    ts_span name;
+    size_t at;
     int count;
     given given[ARGUMENTS_MAX];
 } call_text;
@@ -121,13 +121,12 @@ static bool expression(parser *p, ts_value *out);
 /* NAME "=", or nothing. */
 static void keyword(parser *p, given *argument) {
     ts_cursor start = p->cursor;
-    const char *name;
-    size_t length;
+    ts_span name;
     ts_cursor_skip_space(&p->cursor);
     argument->at = p->cursor.at;
     argument->name = NULL;
-    if (ts_cursor_name(&p->cursor, &name, &length) && ts_cursor_take(&p->cursor, "="))
-        argument->name = ts_arena_copy_text(p->arena, name, length);
+    if (ts_cursor_name(&p->cursor, &name) && ts_cursor_take(&p->cursor, "="))
+        argument->name = ts_arena_copy_text(p->arena, name.text, name.length);
     else
         p->cursor = start;
 }
@@ -147,7 +146,7 @@ static bool arguments(parser *p, call_text *call) {
 }
 
 static bool is_named(const ts_algebra_entry *entry, const call_text *call) {
-    return ts_text_is(call->name, call->length, entry->name);
+    return ts_span_is(call->name, entry->name);
 }
 
 /* The value for a function's first parameter; NULL: not given. */
@@ -235,13 +234,10 @@ static bool run(parser *p, const call_text *call, ts_value *out) {
 }
 
 /* Behind a name and its '('. */
-static bool call(parser *p, size_t at, const char *name, size_t length, ts_value *out) {
+static bool call(parser *p, size_t at, ts_span name, ts_value *out) {
     call_text *text = TS_NEW(p->arena, call_text);
-    *text = (call_text){.name = name, .length = length, .at = at};
-    if (!is_function(name, length)) {
-        p->cursor.token = at;
-        return unknown_function(p, name, length);
-    }
+    *text = (call_text){.name = name, .at = at};
+    if (!is_function(name)) return unknown_function(p, at, name);
     if (p->depth == NESTING_MAX) return refuse(p, at, "calls nested more than 64 deep");
     p->depth++;
     bool ok = arguments(p, text) && run(p, text, out);
@@ -282,18 +278,18 @@ static bool read_tiler(parser *p, ts_value *out) {
 
 static bool point(parser *p, ts_value_point *out) {
     enum { COUNT_MAX = TS_LAYOUT_MAX_AXES };
-    const char **axes = TS_NEW_ARRAY(p->arena, const char *, COUNT_MAX), *name;
+    const char **axes = TS_NEW_ARRAY(p->arena, const char *, COUNT_MAX);
     int64_t *coordinates = TS_NEW_ARRAY(p->arena, int64_t, COUNT_MAX);
-    size_t length;
+    ts_span name;
     *out = (ts_value_point){0, axes, coordinates};
     if (!ts_cursor_expect(p->err, &p->cursor, "{")) return false;
     do {
         if (out->count == COUNT_MAX) return refuse(p, p->cursor.at, "a point of more than 32 axes");
-        if (!ts_cursor_name(&p->cursor, &name, &length)) return unexpected(p, "the name of an axis");
+        if (!ts_cursor_name(&p->cursor, &name)) return unexpected(p, "the name of an axis");
         if (!ts_cursor_expect(p->err, &p->cursor, "=") ||
             !ts_cursor_integer(p->err, &p->cursor, "a coordinate", &coordinates[out->count]))
             return false;
-        axes[out->count++] = ts_arena_copy_text(p->arena, name, length);
+        axes[out->count++] = ts_arena_copy_text(p->arena, name.text, name.length);
     } while (ts_cursor_take(&p->cursor, ","));
     return ts_cursor_take(&p->cursor, "}") || unexpected(p, "',' or '}'");
 }
@@ -313,13 +309,11 @@ static bool read_array(parser *p, ts_value *out) {
     const ts_shape *shape = ts_shape_read(p->err, p->arena, &p->cursor);
     ts_value layout = {0};
     ts_cursor look = p->cursor;
-    const char *name;
-    size_t length;
+    ts_span name;
     out->kind = TS_VALUE_ARRAY;
     out->array = shape;
     if (!shape) return false;
-    if (!shape->xla || !shape->layout || !ts_cursor_name(&look, &name, &length) ||
-        !ts_cursor_take(&look, "("))
+    if (!shape->xla || !shape->layout || !ts_cursor_name(&look, &name) || !ts_cursor_take(&look, "("))
         return true;
     size_t end = p->cursor.at;
     if (!expression(p, &layout)) return false;
@@ -336,15 +330,14 @@ static bool read_array(parser *p, ts_value *out) {
 /* NAME [".." NAME] that nothing but the end of the argument follows. */
 static bool word(parser *p, ts_value *out) {
     ts_cursor look = p->cursor;
-    const char *name, *last;
-    size_t length, last_length;
-    if (!ts_cursor_name(&look, &name, &length)) return false;
-    if (ts_cursor_take(&look, "..") && ts_cursor_name(&look, &last, &last_length))
-        length = (size_t)(last - name) + last_length;
+    ts_span name, last;
+    if (!ts_cursor_name(&look, &name)) return false;
+    if (ts_cursor_take(&look, "..") && ts_cursor_name(&look, &last))
+        name.length = (size_t)(last.text - name.text) + last.length;
     int next = ts_cursor_peek(&look);
     if (next != -1 && next != ',' && next != ')') return false;
     p->cursor = look;
-    return ts_value_word(out, ts_arena_copy_text(p->arena, name, length));
+    return ts_value_word(out, ts_arena_copy_text(p->arena, name.text, name.length));
 }
 
 /* "[" of a tiler, not of Axe's replicas "[2 / 8]". */
@@ -375,19 +368,19 @@ static bool in_notation(parser *p, ts_value *out) {
     return unexpected(p, "a function call, a layout, a tuple or an integer");
 }
 
-static bool is_word_of(const char *name, size_t length, const char *const *words) {
-    while (*words && (strlen(*words) != length || memcmp(*words, name, length) != 0)) words++;
+static bool is_word_of(ts_span name, const char *const *words) {
+    while (*words && !ts_span_is(name, *words)) words++;
     return *words != NULL;
 }
 
 /* A word by itself: what a function answers, and scopes "a..b"; any other is a slip. */
-static bool answer(parser *p, const char *name, size_t length, const ts_value *found) {
+static bool answer(parser *p, ts_span name, const ts_value *found) {
     static const char *const answers[] = {"yes", "no", "none", "padding", NULL};
-    if (is_word_of(name, length, answers) || strstr(found->text, "..")) return true;
-    if (is_function(name, length)) return unexpected(p, "'('");
+    if (is_word_of(name, answers) || strstr(found->text, "..")) return true;
+    if (is_function(name)) return unexpected(p, "'('");
     p->cursor.at = found->at;
     (void)unexpected(p, "a function call, a layout, a tuple or an integer");
-    return hint_function(p, name, length);
+    return hint_function(p, name);
 }
 
 static bool expression(parser *p, ts_value *out) {
@@ -395,19 +388,18 @@ static bool expression(parser *p, ts_value *out) {
     ts_cursor_skip_space(&p->cursor);
     *out = (ts_value){.at = p->cursor.at};
     ts_cursor look = p->cursor;
-    const char *name;
-    size_t length;
-    if (ts_cursor_name(&look, &name, &length)) {
+    ts_span name;
+    if (ts_cursor_name(&look, &name)) {
         size_t at = look.token;
         int next = ts_cursor_peek(&look);
-        if (next == '(' && !is_word_of(name, length, swizzles)) {
+        if (next == '(' && !is_word_of(name, swizzles)) {
             (void)ts_cursor_take(&look, "(");
             p->cursor = look;
-            return call(p, at, name, length, out);
+            return call(p, at, name, out);
         }
-        if (next == '[' && !is_word_of(name, length, lists)) return read_array(p, out);
+        if (next == '[' && !is_word_of(name, lists)) return read_array(p, out);
         if (begins_tiler(p->cursor)) return read_tiler(p, out);
-        if (word(p, out)) return p->depth > 0 || answer(p, name, length, out);
+        if (word(p, out)) return p->depth > 0 || answer(p, name, out);
     }
     if (begins_tiler(p->cursor)) return read_tiler(p, out);
     if (ts_cursor_peek(&p->cursor) == '{') return read_points(p, out);

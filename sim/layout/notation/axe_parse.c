@@ -25,15 +25,13 @@ static bool refuse_at(parser *p, size_t at, const char *message) {
 static bool unexpected(parser *p, const char *what) { return ts_cursor_unexpected(p->err, p->cursor, what); }
 
 static bool axis_name(parser *p, const char **axis) {
-    const char *name, *quote = ts_cursor_take(p->cursor, "\"")  ? "\""
-                               : ts_cursor_take(p->cursor, "'") ? "'"
-                                                                : NULL;
-    size_t length;
-    bool found = ts_cursor_name(p->cursor, &name, &length);
-    if (found && ts_text_is(name, length, "Axis") && ts_cursor_take(p->cursor, "."))
-        found = ts_cursor_name(p->cursor, &name, &length);
+    const char *quote = ts_cursor_take(p->cursor, "\"") ? "\"" : ts_cursor_take(p->cursor, "'") ? "'" : NULL;
+    ts_span name;
+    bool found = ts_cursor_name(p->cursor, &name);
+    if (found && ts_span_is(name, "Axis") && ts_cursor_take(p->cursor, "."))
+        found = ts_cursor_name(p->cursor, &name);
     if (!found) return unexpected(p, "the name of an axis");
-    *axis = length == 1 && *name == 'm' ? "m" : ts_arena_copy_text(p->arena, name, length);
+    *axis = ts_span_is(name, "m") ? "m" : ts_arena_copy_text(p->arena, name.text, name.length);
     return !quote || ts_cursor_expect(p->err, p->cursor, quote);
 }
 
@@ -55,8 +53,8 @@ static bool stride(parser *p, int64_t *value, const char **axis) {
 
 static bool extent(parser *p, int64_t *value) {
     if (!ts_cursor_integer(p->err, p->cursor, extent_text, value)) return false;
-    return *value >= 1 || ts_error_at(p->err, TS_ERROR_INPUT, p->cursor->source, p->cursor->token,
-                                      "found %" PRId64 ", expected %s", *value, extent_text);
+    return *value >= 1 ||
+           ts_cursor_refuse(p->err, p->cursor, "found %" PRId64 ", expected %s", *value, extent_text);
 }
 
 static bool add_extent(parser *p, ts_axe_list *list) {
@@ -207,8 +205,7 @@ static bool swizzle_field(parser *p, const char *what, int *value) {
     if (!ts_cursor_integer(p->err, p->cursor, what, &number)) return false;
     *value = (int)number;
     return (number >= 0 && number <= 62) ||
-           ts_error_at(p->err, TS_ERROR_INPUT, p->cursor->source, p->cursor->token,
-                       "found %" PRId64 ", expected %s from 0 to 62", number, what);
+           ts_cursor_refuse(p->err, p->cursor, "found %" PRId64 ", expected %s from 0 to 62", number, what);
 }
 
 static bool swizzle_numbers(parser *p, ts_swizzle *s) {

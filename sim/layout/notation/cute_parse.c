@@ -16,7 +16,9 @@ typedef struct {
     const char *what; /* such an integer */
 } parser;
 
-static bool refuse(parser *p, const char *message) { return ts_cursor_refuse(p->err, p->cursor, message); }
+static bool refuse(parser *p, const char *message) {
+    return ts_cursor_refuse(p->err, p->cursor, "%s", message);
+}
 
 static bool digit_next(const ts_cursor *cursor) {
     const ts_source *source = cursor->source;
@@ -31,8 +33,8 @@ static bool integer(parser *p, int64_t least, const char *what, int64_t *value) 
         return ts_cursor_unexpected(p->err, p->cursor, what);
     }
     if (!ts_cursor_integer(p->err, p->cursor, what, value)) return false;
-    return *value >= least || ts_error_at(p->err, TS_ERROR_INPUT, p->cursor->source, p->cursor->token,
-                                          "found %" PRId64 ", expected %s", *value, what);
+    return *value >= least ||
+           ts_cursor_refuse(p->err, p->cursor, "found %" PRId64 ", expected %s", *value, what);
 }
 
 /* Another item of a tuple. */

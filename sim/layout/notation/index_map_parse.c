@@ -87,7 +87,9 @@ enum { FUNCTIONS = sizeof functions / sizeof functions[0] };
 
 static const char operand_text[] = "a number, an index, '-' or '('";
 
-static bool refuse(parser *p, const char *message) { return ts_cursor_refuse(p->err, p->cursor, message); }
+static bool refuse(parser *p, const char *message) {
+    return ts_cursor_refuse(p->err, p->cursor, "%s", message);
+}
 
 static bool unexpected(parser *p, const char *what) { return ts_cursor_unexpected(p->err, p->cursor, what); }
 
@@ -118,27 +120,26 @@ static bool call(parser *p, ts_index_kind kind) {
 }
 
 /* "T.": TVM's scripts have it before functions and types. */
-static bool skip_script_prefix(parser *p, const char **name, size_t *length) {
-    return !ts_text_is(*name, *length, "T") || !ts_cursor_take(p->cursor, ".") ||
-           ts_cursor_name(p->cursor, name, length) || unexpected(p, "a function or a type");
+static bool skip_script_prefix(parser *p, ts_span *name) {
+    return !ts_span_is(*name, "T") || !ts_cursor_take(p->cursor, ".") || ts_cursor_name(p->cursor, name) ||
+           unexpected(p, "a function or a type");
 }
 
 static bool named(parser *p) {
-    const char *name;
-    size_t length;
-    if (!ts_cursor_name(p->cursor, &name, &length)) return unexpected(p, operand_text);
+    ts_span name;
+    if (!ts_cursor_name(p->cursor, &name)) return unexpected(p, operand_text);
     for (int i = 0; i < p->rank; i++)
-        if (ts_text_is(name, length, p->names[i])) return emit(p, TS_INDEX_VARIABLE, i, 0);
-    if (!skip_script_prefix(p, &name, &length)) return false;
+        if (ts_span_is(name, p->names[i])) return emit(p, TS_INDEX_VARIABLE, i, 0);
+    if (!skip_script_prefix(p, &name)) return false;
     for (int i = 0; i < FUNCTIONS; i++)
-        if (ts_text_is(name, length, functions[i].text)) return call(p, functions[i].kind);
-    if (ts_text_is(name, length, "int32") || ts_text_is(name, length, "int64")) return in_brackets(p);
-    int shown = length > 40 ? 40 : (int)length;
-    ts_error_at(p->err, TS_ERROR_INPUT, p->cursor->source, p->cursor->token,
-                "unknown name '%.*s', expected an index of the map, floordiv, floormod, min or max", shown,
-                name);
-    return ts_error_hint(p->err, ts_text_nearest(ts_arena_copy_text(p->arena, name, length), p->names,
-                                                 (size_t)p->rank, sizeof *p->names));
+        if (ts_span_is(name, functions[i].text)) return call(p, functions[i].kind);
+    if (ts_span_is(name, "int32") || ts_span_is(name, "int64")) return in_brackets(p);
+    int shown = name.length > 40 ? 40 : (int)name.length;
+    ts_cursor_refuse(p->err, p->cursor,
+                     "unknown name '%.*s', expected an index of the map, floordiv, floormod, min or max",
+                     shown, name.text);
+    return ts_error_hint(p->err, ts_text_nearest(ts_arena_copy_text(p->arena, name.text, name.length),
+                                                 p->names, (size_t)p->rank, sizeof *p->names));
 }
 
 static bool operand(parser *p);
@@ -189,13 +190,12 @@ typedef struct {
 
 static bool is_separator(parser *p) {
     ts_cursor start = *p->cursor;
-    const char *name;
-    size_t length;
-    bool named = ts_cursor_name(p->cursor, &name, &length);
-    if (named && ts_cursor_take(p->cursor, ".") && ts_cursor_name(p->cursor, &name, &length) &&
-        ts_text_is(name, length, "AXIS_SEPARATOR"))
+    ts_span name;
+    bool named = ts_cursor_name(p->cursor, &name);
+    if (named && ts_cursor_take(p->cursor, ".") && ts_cursor_name(p->cursor, &name) &&
+        ts_span_is(name, "AXIS_SEPARATOR"))
         return true;
-    if (named && (ts_text_is(name, length, "SEP") || ts_text_is(name, length, "AXIS_SEPARATOR"))) return true;
+    if (named && (ts_span_is(name, "SEP") || ts_span_is(name, "AXIS_SEPARATOR"))) return true;
     *p->cursor = start;
     return false;
 }
@@ -248,25 +248,21 @@ static bool body(parser *p, item_list *list) {
 }
 
 static bool parameters(parser *p) {
-    const char *name;
-    size_t length;
+    ts_span name;
     do {
-        if (!ts_cursor_name(p->cursor, &name, &length)) return unexpected(p, "the name of an index");
+        if (!ts_cursor_name(p->cursor, &name)) return unexpected(p, "the name of an index");
         for (int i = 0; i < p->rank; i++)
-            if (ts_text_is(name, length, p->names[i]))
-                return refuse(p, "an index of this name is there already");
-        *TS_APPEND(p->arena, p->names, p->rank) = ts_arena_copy_text(p->arena, name, length);
+            if (ts_span_is(name, p->names[i])) return refuse(p, "an index of this name is there already");
+        *TS_APPEND(p->arena, p->names, p->rank) = ts_arena_copy_text(p->arena, name.text, name.length);
         if (p->rank > TS_LAYOUT_MAX_DIMS) return refuse(p, "the map has more than 128 logical indices");
     } while (ts_cursor_take(p->cursor, ","));
     return ts_cursor_take(p->cursor, ":") || unexpected(p, "',' or ':'");
 }
 
 static bool lambda(parser *p, item_list *list) {
-    const char *word;
-    size_t length;
+    ts_span word;
     ts_cursor start = *p->cursor;
-    if (ts_cursor_name(p->cursor, &word, &length) && ts_text_is(word, length, "lambda"))
-        return parameters(p) && body(p, list);
+    if (ts_cursor_name(p->cursor, &word) && ts_span_is(word, "lambda")) return parameters(p) && body(p, list);
     *p->cursor = start;
     return unexpected(p, "'lambda'");
 }

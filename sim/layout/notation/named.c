@@ -129,14 +129,13 @@ static void number_dims(named_layout *named, const char *order) {
 
 /* A name at the cursor, which is left behind it. element_bits: for _VECT_. */
 static bool read_name(ts_error *err, ts_cursor *cursor, int element_bits, named_layout *out) {
-    const char *name;
-    size_t length;
+    ts_span name;
     *out = (named_layout){0};
-    if (!ts_cursor_name(cursor, &name, &length))
+    if (!ts_cursor_name(cursor, &name))
         return ts_cursor_unexpected(err, cursor, "a layout's name, such as NHWC");
-    reader r = {err, cursor->source, cursor->token, cursor->token, cursor->token + length, out};
+    reader r = {err, cursor->source, cursor->token, cursor->token, cursor->token + name.length, out};
     while (r.at < r.end) {
-        char c = name[r.at - r.start];
+        char c = name.text[r.at - r.start];
         bool read = isdigit((unsigned char)c) ? read_block(&r)
                     : c == '_'                ? read_vector(&r, element_bits)
                                               : read_letter(&r);
@@ -218,11 +217,10 @@ bool ts_notation_read_name(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts
 
 bool ts_named_is(ts_cursor at) {
     ts_cursor ahead = at;
-    const char *name;
-    size_t length;
+    ts_span name;
     named_layout named;
     bool capital = false;
-    if (!ts_cursor_name(&ahead, &name, &length)) return false;
-    for (size_t i = 0; i < length; i++) capital = capital || isupper((unsigned char)name[i]);
-    return capital ? length > 1 || name[0] != 'S' : read_name(NULL, &at, 8, &named);
+    if (!ts_cursor_name(&ahead, &name)) return false;
+    for (size_t i = 0; i < name.length; i++) capital = capital || isupper((unsigned char)name.text[i]);
+    return capital ? name.length > 1 || name.text[0] != 'S' : read_name(NULL, &at, 8, &named);
 }

@@ -58,18 +58,17 @@ static const struct {
 
 /* "#tpu.vpad<..>" and "#tpu.tiled<..>", as MLIR writes them. */
 static int by_word(ts_cursor at) {
-    const char *name;
-    size_t length;
+    ts_span name;
     ts_cursor_take(&at, "#tpu.");
     const ts_cursor start = at;
     for (size_t i = 0; i < sizeof prints / sizeof prints[0]; i++)
         if (ts_cursor_take(&at, prints[i].begins)) return prints[i].which;
-    if (!ts_cursor_name(&at, &name, &length)) return -1;
+    if (!ts_cursor_name(&at, &name)) return -1;
     int next = ts_cursor_peek(&at);
     for (int i = 0; i < NOTATIONS; i++)
-        if (is_one_of(notations[i].words, name, length, next)) return i;
+        if (is_one_of(notations[i].words, name.text, name.length, next)) return i;
     if (next == '+') return NOTATION_axe;
-    if (next == '(' && length == 1 && *name == 'T') return -1; /* XLA's, without its braces */
+    if (next == '(' && name.length == 1 && *name.text == 'T') return -1; /* XLA's, without its braces */
     return ts_named_is(start) ? NOTATION_name : -1;
 }
 

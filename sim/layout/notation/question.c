@@ -34,28 +34,25 @@ static bool read_coordinate(ts_error *err, const ts_shape *shape, ts_cursor *cur
     int64_t low, high;
     if (!ts_cursor_integer(err, cursor, "a coordinate", coordinate)) return false;
     if (ts_layout_padded_count(layout) == 0)
-        return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token, "the array has no elements");
+        return ts_cursor_refuse(err, cursor, "the array has no elements");
     ts_layout_axis_range(layout, axis, &low, &high);
     if (shape->xla != NULL && layout->axis_count == 1) high = ts_max(high, shape->padded_elements - 1);
     return (*coordinate >= low && *coordinate <= high) ||
-           ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token,
-                       "found %" PRId64 " on the axis '%s', expected %" PRId64 " to %" PRId64, *coordinate,
-                       layout->axes[axis].name, low, high);
+           ts_cursor_refuse(err, cursor,
+                            "found %" PRId64 " on the axis '%s', expected %" PRId64 " to %" PRId64,
+                            *coordinate, layout->axes[axis].name, low, high);
 }
 
 /* "axis=value", for every axis of the layout. */
 static bool read_named(ts_error *err, const ts_shape *shape, ts_cursor *cursor, bool *given, int64_t *point) {
     const ts_layout *layout = shape->layout;
-    const char *name;
-    size_t length;
-    if (!ts_cursor_name(cursor, &name, &length)) return ts_cursor_unexpected(err, cursor, "an axis");
-    int axis = ts_layout_find_axis(layout, name, length);
+    ts_span name;
+    if (!ts_cursor_name(cursor, &name)) return ts_cursor_unexpected(err, cursor, "an axis");
+    int axis = ts_layout_find_axis(layout, name.text, name.length);
     if (axis < 0)
-        return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token,
-                           "the layout has no axis '%.*s'", (int)length, name);
+        return ts_cursor_refuse(err, cursor, "the layout has no axis '%.*s'", (int)name.length, name.text);
     if (given[axis])
-        return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token, "axis '%.*s' is given twice",
-                           (int)length, name);
+        return ts_cursor_refuse(err, cursor, "axis '%.*s' is given twice", (int)name.length, name.text);
     given[axis] = true;
     return ts_cursor_expect(err, cursor, "=") && read_coordinate(err, shape, cursor, axis, &point[axis]);
 }

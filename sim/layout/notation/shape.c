@@ -55,8 +55,8 @@ static bool read_field(ts_error *err, ts_cursor *cursor, const char *name, const
     }
     if (!ts_cursor_integer(err, cursor, what, &number)) return false;
     if (number < least || number > INT_MAX)
-        return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token,
-                           "found %" PRId64 ", expected %s of %d to %d", number, what, least, INT_MAX);
+        return ts_cursor_refuse(err, cursor, "found %" PRId64 ", expected %s of %d to %d", number, what,
+                                least, INT_MAX);
     *value = (int)number;
     return ts_cursor_expect(err, cursor, ")");
 }
@@ -118,12 +118,11 @@ static const ts_shape *read_memref(ts_error *err, ts_arena *arena, ts_cursor *cu
 /* Does a layout begin here, where its array's type and dims should stand? "(f32[8])" is a tuple, and F32 a
  * type that is misspelt. */
 static bool is_layout_alone(ts_cursor at) {
-    const char *name;
-    size_t length;
+    ts_span name;
     ts_cursor word = at;
-    if (ts_cursor_name(&word, &name, &length)) {
+    if (ts_cursor_name(&word, &name)) {
         ts_dtype dtype;
-        return !ts_dtype_find(name, length, &dtype) && !ts_dtype_nearest(name, length) &&
+        return !ts_dtype_find(name.text, name.length, &dtype) && !ts_dtype_nearest(name.text, name.length) &&
                ts_notation_find(&at);
     }
     bool nested = false;

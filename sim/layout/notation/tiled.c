@@ -25,9 +25,8 @@ static int read_list(ts_error *err, ts_cursor *cursor, const list_rule *rule, in
             return ts_cursor_refuse(err, cursor, "the list has more than 128 numbers"), -1;
         if (!ts_cursor_integer(err, cursor, rule->what, &values[count])) return -1;
         if (values[count] < rule->least)
-            return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token,
-                               "found %" PRId64 ", expected %s of at least %" PRId64, values[count],
-                               rule->what, rule->least),
+            return ts_cursor_refuse(err, cursor, "found %" PRId64 ", expected %s of at least %" PRId64,
+                                    values[count], rule->what, rule->least),
                    -1;
         count++;
     } while (ts_cursor_take(cursor, ","));
@@ -147,12 +146,11 @@ static const struct {
 } spaces[] = {{"any", 0}, {"hbm", 0}, {"vmem", 1}, {"semaphore_mem", 2}, {"smem", 4}, {"host", 5}};
 
 static bool read_space(ts_error *err, ts_cursor *cursor, int *space) {
-    const char *name;
-    size_t length;
+    ts_span name;
     if (!ts_cursor_expect(err, cursor, "#tpu.memory_space<")) return false;
-    if (!ts_cursor_name(cursor, &name, &length)) return ts_cursor_unexpected(err, cursor, "a memory space");
+    if (!ts_cursor_name(cursor, &name)) return ts_cursor_unexpected(err, cursor, "a memory space");
     for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++) {
-        if (strlen(spaces[i].name) != length || memcmp(spaces[i].name, name, length) != 0) continue;
+        if (!ts_span_is(name, spaces[i].name)) continue;
         *space = spaces[i].space;
         return ts_cursor_expect(err, cursor, ">");
     }
@@ -163,17 +161,16 @@ static bool read_space(ts_error *err, ts_cursor *cursor, int *space) {
 /* MLIR's name of a type: i32, bf16, f8E4M3FN; XLA's is in small letters, and of integers begins with s. */
 static bool read_type(ts_error *err, ts_cursor *cursor, ts_dtype *dtype) {
     char lower[16] = {0};
-    const char *name;
-    size_t length;
-    if (!ts_cursor_name(cursor, &name, &length)) return ts_cursor_unexpected(err, cursor, "an element type");
-    for (size_t i = 0; i < length && length < sizeof lower; i++)
-        lower[i] = (char)tolower((unsigned char)name[i]);
+    ts_span name;
+    if (!ts_cursor_name(cursor, &name)) return ts_cursor_unexpected(err, cursor, "an element type");
+    for (size_t i = 0; i < name.length && name.length < sizeof lower; i++)
+        lower[i] = (char)tolower((unsigned char)name.text[i]);
     if (lower[0] == 'i') lower[0] = 's';
     const char *word = strcmp(lower, "s1") == 0 ? "pred" : lower;
     if (ts_dtype_find(word, strlen(word), dtype) && ts_dtype_get(*dtype)->class != TS_CLASS_NO_DATA)
         return true;
-    return ts_error_at(err, TS_ERROR_INPUT, cursor->source, cursor->token, "unknown element type '%.*s'",
-                       length > 40 ? 40 : (int)length, name);
+    return ts_cursor_refuse(err, cursor, "unknown element type '%.*s'",
+                            name.length > 40 ? 40 : (int)name.length, name.text);
 }
 
 /* "16x256xbf16": dims, each with an x behind it, and a type. */

@@ -87,13 +87,12 @@ static bool read_levels(xla_reader *r, ts_xla_layout *f) {
     (void)f;
     bool more = xla_expect(r, "(") && xla_peek(r) != ')';
     while (more) {
-        const char *name;
-        size_t length;
+        ts_span name;
         xla_skip(r);
-        if (!ts_cursor_name(r->cursor, &name, &length))
-            return xla_unexpected(r, "a dim level (D, C, S or H)");
-        if (length != 1 || strchr("DCSH", name[0]) == NULL)
-            return XLA_REFUSE(r, "found '%.*s', expected a dim level (D, C, S or H)", (int)length, name);
+        if (!ts_cursor_name(r->cursor, &name)) return xla_unexpected(r, "a dim level (D, C, S or H)");
+        if (name.length != 1 || strchr("DCSH", name.text[0]) == NULL)
+            return XLA_REFUSE(r, "found '%.*s', expected a dim level (D, C, S or H)", (int)name.length,
+                              name.text);
         (void)xla_take(r, "+");
         (void)xla_take(r, "~");
         more = xla_take(r, ",");
@@ -222,21 +221,20 @@ enum { FIELD_COUNT = sizeof fields / sizeof fields[0] };
 
 /* The number of the field at the cursor, which moves behind its name; -1 and an error when there is none. */
 static int read_field_name(xla_reader *r) {
-    const char *name = NULL;
-    size_t length = 1;
+    ts_span name = {NULL, 1};
     if (xla_take(r, "#") || xla_take(r, "*"))
-        name = r->cursor->source->text + r->cursor->token;
-    else if (!ts_cursor_name(r->cursor, &name, &length))
+        name.text = r->cursor->source->text + r->cursor->token;
+    else if (!ts_cursor_name(r->cursor, &name))
         return xla_unexpected(r, xla_peek(r) == '(' ? "a layout field; tiles begin with T"
                                                     : "a layout field or '}'"),
                -1;
     for (int i = 0; i < FIELD_COUNT; i++)
-        if (ts_text_is(name, length, fields[i].name)) return i;
-    char upper[2] = {(char)(name[0] & ~0x20), '\0'};
-    bool near = length == 1 && upper[0] != name[0] && strstr("DTLESPM", upper) != NULL;
+        if (ts_span_is(name, fields[i].name)) return i;
+    char upper[2] = {(char)(name.text[0] & ~0x20), '\0'};
+    bool near = name.length == 1 && upper[0] != name.text[0] && strstr("DTLESPM", upper) != NULL;
     XLA_REFUSE(r, "unknown layout field '%.*s', expected one of T L E S SC M%s%s%s",
-               length > 40 ? 40 : (int)length, name, near ? "; did you mean '" : "", near ? upper : "",
-               near ? "'?" : "");
+               name.length > 40 ? 40 : (int)name.length, name.text, near ? "; did you mean '" : "",
+               near ? upper : "", near ? "'?" : "");
     return -1;
 }
 
@@ -278,20 +276,19 @@ static bool read_layout(xla_reader *r, ts_xla_layout *f) {
 /* ---- Shapes ---- */
 
 static bool read_type(xla_reader *r, ts_dtype *dtype, bool *buffer) {
-    const char *name;
-    size_t length;
+    ts_span name;
     xla_skip(r);
     *buffer = false;
-    if (!ts_cursor_name(r->cursor, &name, &length))
+    if (!ts_cursor_name(r->cursor, &name))
         return xla_unexpected(r, "a shape, such as f32[8,128]{1,0:T(8,128)}");
     size_t start = r->cursor->token;
-    if (length == 1 && name[0] == 'b' && xla_peek(r) == '(') return *buffer = true;
-    if (ts_dtype_find(name, length, dtype)) return true;
-    const char *near = ts_dtype_nearest(name, length);
+    if (name.length == 1 && name.text[0] == 'b' && xla_peek(r) == '(') return *buffer = true;
+    if (ts_dtype_find(name.text, name.length, dtype)) return true;
+    const char *near = ts_dtype_nearest(name.text, name.length);
     r->cursor->token = start;
-    return XLA_REFUSE(r, "unknown element type '%.*s'%s%s%s", length > 40 ? 40 : (int)length, name,
-                      near ? "; did you mean '" : ", expected such as f32 or bf16", near ? near : "",
-                      near ? "'?" : "");
+    return XLA_REFUSE(r, "unknown element type '%.*s'%s%s%s", name.length > 40 ? 40 : (int)name.length,
+                      name.text, near ? "; did you mean '" : ", expected such as f32 or bf16",
+                      near ? near : "", near ? "'?" : "");
 }
 
 typedef enum { ARRAY, BUFFER } array_kind;
