@@ -158,7 +158,7 @@ static const ts_value *first_value(const ts_algebra_entry *entry, const call_tex
 }
 
 /* Of several systems' functions of one name the first that takes the first argument. */
-static const ts_algebra_entry *choose(parser *p, const call_text *call) {
+static const ts_algebra_entry *choose(parser *p, const call_text *call, ts_value_kind *gives) {
     const ts_algebra_table *table;
     const ts_algebra_entry *entry, *found = NULL;
     const ts_value *first = NULL;
@@ -166,9 +166,10 @@ static const ts_algebra_entry *choose(parser *p, const call_text *call) {
     int count = 0;
     for (int i = 0; (entry = entry_at(i, &table)) != NULL; i++) {
         if (!is_named(entry, call)) continue;
-        if (!found) found = entry;
+        if (!found) found = entry, *gives = table->gives;
         first = first_value(entry, call);
-        if (first && ts_takes_kind(entry->parameters[0].takes, first->kind)) return entry;
+        if (first && ts_takes_kind(entry->parameters[0].takes, first->kind))
+            return *gives = table->gives, entry;
         ts_text_add(&expected, "%s%s", count++ > 0 ? " or " : "", ts_takes_name(entry->parameters[0].takes));
     }
     if (count == 1 || !first) return found;
@@ -224,12 +225,13 @@ static bool bind(parser *p, const ts_algebra_entry *entry, const call_text *call
 
 static bool run(parser *p, const call_text *call, ts_value *out) {
     ts_error own = {0};
-    const ts_algebra_entry *entry = choose(p, call);
+    ts_value_kind gives;
+    const ts_algebra_entry *entry = choose(p, call, &gives);
     if (!entry) return false;
     ts_call *bound = TS_NEW(p->arena, ts_call);
     *bound = (ts_call){.err = &own, .arena = p->arena, .variant = entry->variant};
     if (!bind(p, entry, call, bound)) return false;
-    *out = (ts_value){.at = call->at};
+    *out = (ts_value){.at = call->at, .kind = gives};
     return entry->run(bound, out) || error_at(p, call->at, &own);
 }
 

@@ -33,7 +33,6 @@ static bool to_axe(ts_call *call, ts_value *out) {
     const ts_layout *layout = layout_of(call);
     if (!layout) return false;
     int64_t *padded = TS_NEW_ARRAY(call->arena, int64_t, layout->rank);
-    out->kind = TS_VALUE_AXE;
     return ts_axe_from_layout(call->err, call->arena, layout, padded, &axe) &&
            ts_axe_canonical(call->err, call->arena, TS_AXE_TVM, &axe, &out->axe) &&
            ts_value_integers(call->arena, ts_value_add_extra(call->arena, out, "shape"), layout->rank,
@@ -51,5 +50,5 @@ static const ts_algebra_entry entries[] = {
                 "to_axe(f32[3,5]{1,0:T(2,2)})", "S[(2,2,3,2):(12,2,4,1)]"),
 };
 
-const ts_algebra_table ts_algebra_arrays = {"arrays", "XLA, and any notation behind TYPE[DIMS]", entries,
-                                            sizeof entries / sizeof entries[0]};
+const ts_algebra_table ts_algebra_arrays = {"arrays", "XLA, and any notation behind TYPE[DIMS]", TS_VALUE_AXE,
+                                            entries, sizeof entries / sizeof entries[0]};

@@ -3,7 +3,7 @@
 
 #include "algebra_private.h"
 #include "axe_private.h"
-#include "layout/notation/cute_axe.h"
+#include "cute_private.h"
 
 enum { A, B, C, D, E };
 enum { LIMIT = 1 << 22, ANSWERS = 1 << 16 }; /* of points that a function goes over, and that it answers */
@@ -14,8 +14,8 @@ static ts_axe_shape shape_of(const ts_argument *argument) {
     return (ts_axe_shape){argument->count, argument->integers};
 }
 
-static ts_axe_shaped shaped(const ts_argument *axe, const ts_argument *shape) {
-    return (ts_axe_shaped){&axe->axe, shape_of(shape)};
+static ts_axe_shaped shaped(const ts_call *call, int axe, int shape) {
+    return (ts_axe_shaped){&call->arguments[axe].axe, shape_of(&call->arguments[shape])};
 }
 
 /* The shape, or the flat one where none is given. */
@@ -32,7 +32,6 @@ static const ts_layout *common(ts_call *call, const ts_axe *axe, ts_axe_shape sh
 
 static bool axe_or_none(ts_value *out, const ts_axe_answer *answer) {
     if (!answer->found) return ts_value_word(out, "none");
-    out->kind = TS_VALUE_AXE;
     out->axe = answer->axe;
     return true;
 }
@@ -225,7 +224,6 @@ static bool matrix(ts_call *call, ts_value *out) {
 /* ---- Operations ---- */
 
 static bool canonicalize(ts_call *call, ts_value *out) {
-    out->kind = TS_VALUE_AXE;
     return ts_axe_canonical(call->err, call->arena, (ts_axe_form)call->variant, &call->arguments[A].axe,
                             &out->axe);
 }
@@ -242,7 +240,6 @@ static bool group(ts_call *call, ts_value *out) {
     if (!ts_axe_group(call->err, call->arena, (ts_axe_form)call->variant, &call->arguments[A].axe, shape,
                       &grouped))
         return false;
-    out->kind = TS_VALUE_AXE;
     out->axe = grouped.axe;
     return add_seps(call, shape.rank + 1, grouped.seps, ts_value_add_extra(call->arena, out, "seps"));
 }
@@ -251,63 +248,54 @@ static bool group_many(ts_call *call, ts_value *out) {
     const ts_argument *shapes = &call->arguments[B];
     int count = shapes->count;
     ts_axe_grouped *grouped = TS_NEW_ARRAY(call->arena, ts_axe_grouped, count);
-    ts_cute *modes = TS_NEW_ARRAY(call->arena, ts_cute, count);
     if (!ts_axe_group_many(call->err, call->arena, &call->arguments[A].axe, count, shapes->shapes, grouped))
         return false;
-    out->kind = TS_VALUE_AXE;
     out->axe = grouped[0].axe;
+    ts_value *seps = ts_value_add_extra(call->arena, out, "seps"), one;
+    ts_cute *modes = ts_cute_tuple(call->arena, count, &seps->tuple);
+    seps->kind = TS_VALUE_TUPLE;
     for (int i = 0; i < count; i++) {
-        ts_value one = {0};
         add_seps(call, shapes->shapes[i].rank + 1, grouped[i].seps, &one);
         modes[i] = one.tuple;
     }
-    *ts_value_add_extra(call->arena, out, "seps") =
-        (ts_value){.kind = TS_VALUE_TUPLE, .tuple = {.rank = count, .modes = modes}};
     return true;
 }
 
 static bool tile(ts_call *call, ts_value *out) {
-    out->kind = TS_VALUE_AXE;
-    return ts_axe_tile(call->err, call->arena, (ts_axe_form)call->variant,
-                       shaped(&call->arguments[B], &call->arguments[C]),
-                       shaped(&call->arguments[A], &call->arguments[D]), &out->axe);
+    return ts_axe_tile(call->err, call->arena, (ts_axe_form)call->variant, shaped(call, B, C),
+                       shaped(call, A, D), &out->axe);
 }
 
 enum { INNER, OUTER };
 static bool is_tile(ts_call *call, ts_value *out) {
     ts_axe_answer other;
     return (call->variant == INNER ? ts_axe_is_tile_inner : ts_axe_is_tile_outer)(
-               call->err, call->arena, shaped(&call->arguments[A], &call->arguments[D]),
-               shaped(&call->arguments[B], &call->arguments[C]), &other) &&
+               call->err, call->arena, shaped(call, A, D), shaped(call, B, C), &other) &&
            axe_or_none(out, &other);
 }
 
 static bool direct_sum(ts_call *call, ts_value *out) {
-    out->kind = TS_VALUE_AXE;
-    return ts_axe_direct_sum(call->err, call->arena, shaped(&call->arguments[B], &call->arguments[C]),
-                             shaped(&call->arguments[A], &call->arguments[D]), &out->axe);
+    return ts_axe_direct_sum(call->err, call->arena, shaped(call, B, C), shaped(call, A, D), &out->axe);
 }
 
 /* Is the first the direct sum of the two others? */
 static bool is_direct_sum(ts_call *call, ts_value *out) {
     ts_axe sum;
     bool yes;
-    return ts_axe_direct_sum(call->err, call->arena, shaped(&call->arguments[B], &call->arguments[C]),
-                             shaped(&call->arguments[D], &call->arguments[E]), &sum) &&
+    return ts_axe_direct_sum(call->err, call->arena, shaped(call, B, C), shaped(call, D, E), &sum) &&
            ts_axe_equal(call->err, call->arena, &call->arguments[A].axe, &sum, &yes) &&
            ts_value_yes(out, yes);
 }
 
 static bool other_addend(ts_call *call, ts_value *out) {
     ts_axe_answer other;
-    return ts_axe_is_direct_sum(call->err, call->arena, (ts_axe_side)call->variant,
-                                shaped(&call->arguments[A], &call->arguments[D]),
-                                shaped(&call->arguments[B], &call->arguments[C]), &other) &&
+    return ts_axe_is_direct_sum(call->err, call->arena, (ts_axe_side)call->variant, shaped(call, A, D),
+                                shaped(call, B, C), &other) &&
            axe_or_none(out, &other);
 }
 
 static bool slice(ts_call *call, ts_value *out) {
-    ts_axe_shaped whole = shaped(&call->arguments[A], &call->arguments[B]);
+    ts_axe_shaped whole = shaped(call, A, B);
     const ts_argument *region = &call->arguments[C];
     ts_axe_answer box;
     if (region->count != whole.shape.rank)
@@ -318,7 +306,6 @@ static bool slice(ts_call *call, ts_value *out) {
 }
 
 static bool permute_dims(ts_call *call, ts_value *out) {
-    out->kind = TS_VALUE_AXE;
     return ts_axe_permute(call->err, call->arena, &call->arguments[A].axe, call->arguments[B].count,
                           call->arguments[B].integers, &out->axe);
 }
@@ -327,25 +314,21 @@ static bool broadcast(ts_call *call, ts_value *out) {
     const ts_argument *position = &call->arguments[C];
     const char *axis = call->arguments[D].axis;
     ts_axe_iter shard = {call->arguments[B].integer, 0, axis ? axis : "m"};
-    out->kind = TS_VALUE_AXE;
     return ts_axe_broadcast(call->err, call->arena, &call->arguments[A].axe, shard,
                             position->given ? position->integer : -1, &out->axe);
 }
 
 enum { PACK, UNPACK };
 static bool pack(ts_call *call, ts_value *out) {
-    out->kind = TS_VALUE_AXE;
     return (call->variant == PACK ? ts_axe_pack : ts_axe_unpack)(
         call->err, call->arena, &call->arguments[A].axe, call->arguments[B].integer, &out->axe);
 }
 
 static bool storage(ts_call *call, ts_value *out) {
-    out->kind = TS_VALUE_AXE;
     return ts_axe_storage(call->err, call->arena, &call->arguments[A].axe, &out->axe);
 }
 
 static bool to_psum(ts_call *call, ts_value *out) {
-    out->kind = TS_VALUE_AXE;
     return ts_axe_to_psum(call->err, call->arena, &call->arguments[A].axe, &out->axe);
 }
 
@@ -462,5 +445,5 @@ static const ts_algebra_entry entries[] = {
                 "matrix(S[(8,4):(4@lane,1)] + R[2:64])", "( 8 4 / 4@lane 1 ) + [ 2 / 64 ]"),
 };
 
-const ts_algebra_table ts_algebra_axe = {"Axe", "arXiv 2601.19092, and TVM's tirx layouts", entries,
-                                         sizeof entries / sizeof entries[0]};
+const ts_algebra_table ts_algebra_axe = {"Axe", "arXiv 2601.19092, and TVM's tirx layouts", TS_VALUE_AXE,
+                                         entries, sizeof entries / sizeof entries[0]};

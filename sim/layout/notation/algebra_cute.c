@@ -1,7 +1,6 @@
 /* The functions of CuTe's algebra, by the names of its C++. */
 #include "algebra_private.h"
 #include "cute_private.h"
-#include "layout/notation/cute_axe.h"
 
 enum { A, B, C };
 enum { VALUES_MAX = 1 << 16 };
@@ -57,78 +56,52 @@ static bool to_axe(ts_call *call, ts_value *out) {
 }
 
 static bool composition(ts_call *call, ts_value *out) {
-    out->kind = TS_VALUE_CUTE;
     out->cute = call->arguments[A].map;
     return ts_cute_compose(call->err, call->arena, &call->arguments[A].map.layout, &call->arguments[B].tiler,
                            &out->cute.layout);
 }
 
-enum { FLATTEN, FILTER, COMPACT_LEFT, COMPACT_RIGHT, RIGHT_INVERSE, LEFT_INVERSE };
+typedef bool reshaping(ts_error *err, ts_arena *arena, const ts_cute *layout, ts_cute *out);
+enum { FLATTEN, FILTER, RIGHT_INVERSE, LEFT_INVERSE, COMPACT_LEFT, COMPACT_RIGHT };
+static reshaping *const reshapings[] = {ts_cute_flatten,      ts_cute_filter,       ts_cute_right_inverse,
+                                        ts_cute_left_inverse, ts_cute_compact_left, ts_cute_compact_right};
+
 static bool reshape(ts_call *call, ts_value *out) {
     const ts_argument *a = &call->arguments[A];
-    ts_cute *result = &out->cute.layout;
-    out->kind = TS_VALUE_CUTE;
-    switch (call->variant) {
-    case FLATTEN:
-        ts_cute_flatten(call->arena, &a->cute, result);
-        return true;
-    case FILTER:
-        ts_cute_filter(call->arena, &a->cute, result);
-        return true;
-    case COMPACT_LEFT:
-        return ts_cute_compact_left(call->err, call->arena, &a->tuple, result);
-    case COMPACT_RIGHT:
-        return ts_cute_compact_right(call->err, call->arena, &a->tuple, result);
-    case RIGHT_INVERSE:
-        return ts_cute_right_inverse(call->err, call->arena, &a->cute, result);
-    default:
-        return ts_cute_left_inverse(call->err, call->arena, &a->cute, result);
-    }
+    return reshapings[call->variant](call->err, call->arena,
+                                     call->variant < COMPACT_LEFT ? &a->cute : &a->tuple, &out->cute.layout);
 }
 
 static bool coalesce(ts_call *call, ts_value *out) {
     const ts_argument *profile = &call->arguments[B];
-    out->kind = TS_VALUE_CUTE;
     return ts_cute_coalesce(call->err, call->arena, &call->arguments[A].cute,
                             profile->given ? &profile->tuple : NULL, &out->cute.layout);
 }
 
 static bool complement(ts_call *call, ts_value *out) {
     const ts_argument *a = &call->arguments[A], *target = &call->arguments[B];
-    out->kind = TS_VALUE_CUTE;
     return ts_cute_complement(call->err, call->arena, &a->cute,
                               target->given ? ts_cute_size(&target->cute) : ts_cute_cosize(&a->cute),
                               &out->cute.layout);
 }
 
 static bool make_ordered_layout(ts_call *call, ts_value *out) {
-    out->kind = TS_VALUE_CUTE;
     return ts_cute_ordered(call->err, call->arena, &call->arguments[A].cute, &call->arguments[B].tuple,
                            &out->cute.layout);
 }
 
-static bool divide(ts_call *call, ts_value *out) {
-    out->kind = TS_VALUE_CUTE;
-    return ts_cute_divide(call->err, call->arena, (ts_cute_form)call->variant, &call->arguments[A].cute,
-                          &call->arguments[B].tiler, &out->cute.layout);
-}
-
-static bool product(ts_call *call, ts_value *out) {
-    out->kind = TS_VALUE_CUTE;
-    return ts_cute_product(call->err, call->arena, (ts_cute_form)call->variant, &call->arguments[A].cute,
+static bool arrange(ts_call *call, ts_value *out) {
+    return ts_cute_arrange(call->err, call->arena, call->variant, &call->arguments[A].cute,
                            &call->arguments[B].tiler, &out->cute.layout);
 }
 
-enum { BLOCKED, RAKED };
-static bool blocked_product(ts_call *call, ts_value *out) {
-    out->kind = TS_VALUE_CUTE;
-    return (call->variant == RAKED ? ts_cute_raked_product : ts_cute_blocked_product)(
-        call->err, call->arena, &call->arguments[A].cute, &call->arguments[B].cute, &out->cute.layout);
+static bool paired_product(ts_call *call, ts_value *out) {
+    return ts_cute_paired_product(call->err, call->arena, (ts_cute_pairs)call->variant,
+                                  &call->arguments[A].cute, &call->arguments[B].cute, &out->cute.layout);
 }
 
 static bool tile_to_shape(ts_call *call, ts_value *out) {
     const ts_argument *order = &call->arguments[C];
-    out->kind = TS_VALUE_CUTE;
     return ts_cute_tile_to_shape(call->err, call->arena, &call->arguments[A].cute, &call->arguments[B].cute,
                                  order->given ? &order->tuple : NULL, &out->cute.layout);
 }
@@ -187,31 +160,33 @@ static const ts_algebra_entry entries[] = {
                 "right_inverse((4,8):(8,1))", "(8,4):(4,1)"),
     TS_FUNCTION("left_inverse", LAYOUT("A"), reshape, LEFT_INVERSE, "the R with R(A(i)) = i",
                 "left_inverse((2,4):(1,8))", "(8,4):(1,2)"),
-    TS_FUNCTION("logical_divide", LAYOUT("A") TILER("B"), divide, TS_CUTE_LOGICAL,
+    TS_FUNCTION("logical_divide", LAYOUT("A") TILER("B"), arrange, TS_CUTE_LOGICAL,
                 "((tile,rest),(tile,rest)..)", "logical_divide((8,32):(1,8), (4,2))",
                 "((4,2),(2,16)):((1,4),(8,16))"),
-    TS_FUNCTION("zipped_divide", LAYOUT("A") TILER("B"), divide, TS_CUTE_ZIPPED,
+    TS_FUNCTION("zipped_divide", LAYOUT("A") TILER("B"), arrange, TS_CUTE_ZIPPED,
                 "((tile,tile..),(rest,rest..))", "zipped_divide((8,32):(1,8), (4,2))",
                 "((4,2),(2,16)):((1,8),(4,16))"),
-    TS_FUNCTION("tiled_divide", LAYOUT("A") TILER("B"), divide, TS_CUTE_TILED, "((tile,tile..),rest,rest..)",
+    TS_FUNCTION("tiled_divide", LAYOUT("A") TILER("B"), arrange, TS_CUTE_TILED, "((tile,tile..),rest,rest..)",
                 "tiled_divide((8,32):(1,8), (4,2))", "((4,2),2,16):((1,8),4,16)"),
-    TS_FUNCTION("flat_divide", LAYOUT("A") TILER("B"), divide, TS_CUTE_FLAT, "(tile,tile..,rest,rest..)",
+    TS_FUNCTION("flat_divide", LAYOUT("A") TILER("B"), arrange, TS_CUTE_FLAT, "(tile,tile..,rest,rest..)",
                 "flat_divide((8,32):(1,8), (4,2))", "(4,2,2,16):(1,8,4,16)"),
-    TS_FUNCTION("logical_product", LAYOUT("A") TILER("B"), product, TS_CUTE_LOGICAL,
+    TS_FUNCTION("logical_product", LAYOUT("A") TILER("B"), arrange, TS_CUTE_FORMS + TS_CUTE_LOGICAL,
                 "A repeated as B says: ((A,copies),(A,copies)..)", "logical_product((4,6):(1,6), 3:1)",
                 "((4,6),3):((1,6),36)"),
-    TS_FUNCTION("zipped_product", LAYOUT("A") TILER("B"), product, TS_CUTE_ZIPPED,
+    TS_FUNCTION("zipped_product", LAYOUT("A") TILER("B"), arrange, TS_CUTE_FORMS + TS_CUTE_ZIPPED,
                 "((A,A..),(copies,copies..))", "zipped_product((3,4):(1,3), (4,5):(5,1))",
                 "((3,4),(4,5)):((1,3),(60,12))"),
-    TS_FUNCTION("tiled_product", LAYOUT("A") TILER("B"), product, TS_CUTE_TILED, "((A,A..),copies,copies..)",
-                "tiled_product((3,4):(1,3), (4,5):(5,1))", "((3,4),4,5):((1,3),60,12)"),
-    TS_FUNCTION("flat_product", LAYOUT("A") TILER("B"), product, TS_CUTE_FLAT, "(A,A..,copies,copies..)",
-                "flat_product((3,4):(1,3), (4,5):(5,1))", "(3,4,4,5):(1,3,60,12)"),
-    TS_FUNCTION("blocked_product", LAYOUT("A") LAYOUT("B"), blocked_product, BLOCKED,
+    TS_FUNCTION("tiled_product", LAYOUT("A") TILER("B"), arrange, TS_CUTE_FORMS + TS_CUTE_TILED,
+                "((A,A..),copies,copies..)", "tiled_product((3,4):(1,3), (4,5):(5,1))",
+                "((3,4),4,5):((1,3),60,12)"),
+    TS_FUNCTION("flat_product", LAYOUT("A") TILER("B"), arrange, TS_CUTE_FORMS + TS_CUTE_FLAT,
+                "(A,A..,copies,copies..)", "flat_product((3,4):(1,3), (4,5):(5,1))", "(3,4,4,5):(1,3,60,12)"),
+    TS_FUNCTION("blocked_product", LAYOUT("A") LAYOUT("B"), paired_product, TS_CUTE_BLOCKED,
                 "mode by mode (A,copies)", "blocked_product((3,4):(1,3), (4,5):(5,1))",
                 "((3,4),(4,5)):((1,60),(3,12))"),
-    TS_FUNCTION("raked_product", LAYOUT("A") LAYOUT("B"), blocked_product, RAKED, "mode by mode (copies,A)",
-                "raked_product((3,4):(1,3), (4,5):(5,1))", "((4,3),(5,4)):((60,1),(12,3))"),
+    TS_FUNCTION("raked_product", LAYOUT("A") LAYOUT("B"), paired_product, TS_CUTE_RAKED,
+                "mode by mode (copies,A)", "raked_product((3,4):(1,3), (4,5):(5,1))",
+                "((4,3),(5,4)):((60,1),(12,3))"),
     TS_FUNCTION("tile_to_shape", LAYOUT("A") LAYOUT("shape") MAYBE_TUPLE("order"), tile_to_shape, 0,
                 "A repeated until it fills the shape, modes of the smallest order first",
                 "tile_to_shape((4,3), (8,9), (1,0))", "((4,2),(3,3)):((1,36),(4,12))"),
@@ -219,5 +194,5 @@ static const ts_algebra_entry entries[] = {
                 "to_axe(((2,4),8):((1,16),2))", "S[(4,2,8):(16,1,2)]"),
 };
 
-const ts_algebra_table ts_algebra_cute = {"CuTe", "NVIDIA/cutlass 4, include/cute", entries,
+const ts_algebra_table ts_algebra_cute = {"CuTe", "NVIDIA/cutlass 4, include/cute", TS_VALUE_CUTE, entries,
                                           sizeof entries / sizeof entries[0]};

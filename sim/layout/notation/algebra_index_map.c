@@ -182,7 +182,6 @@ static bool inverse(ts_call *call, ts_value *out) {
         return ts_error_set(call->err, TS_ERROR_INPUT,
                             "no closed form of the inverse was found, expected %s with an index",
                             call->variant == STRICT ? "inverse_at" : "non_surjective_inverse_at");
-    out->kind = TS_VALUE_INDEX_MAP;
     out->map = found.map;
     return call->variant == STRICT || add_padding(call, found.padding, out);
 }
@@ -298,5 +297,5 @@ static const ts_algebra_entry entries[] = {
                 "loops(lambda i: [i + 5], 8)", "for x0 in range(5, 13):  # i + 5"),
 };
 
-const ts_algebra_table ts_algebra_index_maps = {"TVM index maps", "TVM's IndexMap", entries,
-                                                sizeof entries / sizeof entries[0]};
+const ts_algebra_table ts_algebra_index_maps = {"TVM index maps", "TVM's IndexMap", TS_VALUE_INDEX_MAP,
+                                                entries, sizeof entries / sizeof entries[0]};

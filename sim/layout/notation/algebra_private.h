@@ -69,6 +69,7 @@ typedef struct {
 
 typedef struct {
     const char *system, *sources;
+    ts_value_kind gives; /* what its functions give, unless they say otherwise */
     const ts_algebra_entry *entries;
     int count;
 } ts_algebra_table;

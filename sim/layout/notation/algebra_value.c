@@ -327,23 +327,21 @@ bool ts_value_integer(ts_value *out, int64_t value) {
     return true;
 }
 
-static ts_cute list(ts_arena *arena, int count, const int64_t *values) {
-    ts_cute *modes = TS_NEW_ARRAY(arena, ts_cute, count);
+static void list(ts_arena *arena, int count, const int64_t *values, ts_cute *out) {
+    ts_cute *modes = ts_cute_tuple(arena, count, out);
     for (int i = 0; i < count; i++) modes[i] = ts_cute_leaf(values[i], 0);
-    return (ts_cute){.rank = count, .modes = modes};
 }
 
 bool ts_value_integers(ts_arena *arena, ts_value *out, int count, const int64_t *values) {
     out->kind = count > 0 ? TS_VALUE_TUPLE : TS_VALUE_EMPTY;
-    out->tuple = list(arena, count, values);
+    list(arena, count, values, &out->tuple);
     return true;
 }
 
 bool ts_value_lists(ts_arena *arena, ts_value *out, int count, int rank, const int64_t *values) {
-    ts_cute *modes = TS_NEW_ARRAY(arena, ts_cute, count);
-    for (int i = 0; i < count; i++) modes[i] = list(arena, rank, values + (int64_t)i * rank);
+    ts_cute *modes = ts_cute_tuple(arena, count, &out->tuple);
+    for (int i = 0; i < count; i++) list(arena, rank, values + (int64_t)i * rank, &modes[i]);
     out->kind = TS_VALUE_TUPLE;
-    out->tuple = (ts_cute){.rank = count, .modes = modes};
     return true;
 }
 

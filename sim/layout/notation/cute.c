@@ -9,11 +9,17 @@
 
 ts_cute ts_cute_leaf(int64_t extent, int64_t stride) { return (ts_cute){.extent = extent, .stride = stride}; }
 
+ts_cute *ts_cute_tuple(ts_arena *arena, int rank, ts_cute *out) {
+    ts_cute *modes = TS_NEW_ARRAY(arena, ts_cute, rank);
+    *out = (ts_cute){.rank = rank, .modes = modes};
+    return modes;
+}
+
 ts_cute ts_cute_pair(ts_arena *arena, const ts_cute *first, const ts_cute *second) {
-    ts_cute *modes = TS_NEW_ARRAY(arena, ts_cute, 2);
+    ts_cute pair, *modes = ts_cute_tuple(arena, 2, &pair);
     modes[0] = *first;
     modes[1] = *second;
-    return (ts_cute){.rank = 2, .modes = modes};
+    return pair;
 }
 
 int ts_cute_rank(const ts_cute *layout) { return layout->rank ? layout->rank : 1; }
@@ -60,25 +66,17 @@ int64_t ts_cute_cosize(const ts_cute *layout) {
     return cosize;
 }
 
-bool ts_cute_compact(ts_arena *arena, const ts_cute *shape, int64_t *current, ts_cute *out) {
+bool ts_cute_compact(ts_arena *arena, const ts_cute *shape, ts_cute_fastest fastest, int64_t *current,
+                     ts_cute *out) {
     if (!shape->rank) {
         *out = ts_cute_leaf(shape->extent, *current);
         return ts_mul(*current, shape->extent, current);
     }
-    ts_cute *modes = TS_NEW_ARRAY(arena, ts_cute, shape->rank);
-    for (int i = 0; i < shape->rank; i++)
-        if (!ts_cute_compact(arena, &shape->modes[i], current, &modes[i])) return false;
-    *out = (ts_cute){.rank = shape->rank, .modes = modes};
-    return true;
-}
-
-/* The same, rightmost fastest. */
-static bool compact_right(ts_arena *arena, const ts_cute *shape, int64_t *current, ts_cute *out) {
-    if (!shape->rank) return ts_cute_compact(arena, shape, current, out);
-    ts_cute *modes = TS_NEW_ARRAY(arena, ts_cute, shape->rank);
-    for (int i = shape->rank; i > 0; i--)
-        if (!compact_right(arena, &shape->modes[i - 1], current, &modes[i - 1])) return false;
-    *out = (ts_cute){.rank = shape->rank, .modes = modes};
+    ts_cute *modes = ts_cute_tuple(arena, shape->rank, out);
+    for (int i = 0; i < shape->rank; i++) {
+        int at = fastest == TS_CUTE_LEFTMOST ? i : shape->rank - 1 - i;
+        if (!ts_cute_compact(arena, &shape->modes[at], fastest, current, &modes[at])) return false;
+    }
     return true;
 }
 
@@ -88,25 +86,23 @@ static const ts_cute *small_extent(const ts_cute *shape) {
     return small;
 }
 
-typedef bool compact(ts_arena *arena, const ts_cute *shape, int64_t *current, ts_cute *out);
-
-static bool compact_shape(ts_error *err, ts_arena *arena, compact *strides, const ts_cute *shape,
+static bool compact_shape(ts_error *err, ts_arena *arena, const ts_cute *shape, ts_cute_fastest fastest,
                           ts_cute *out) {
     int64_t current = 1;
     const ts_cute *small = small_extent(shape);
     if (small)
         return ts_error_set(err, TS_ERROR_INPUT, "found %" PRId64 ", expected an extent of at least 1",
                             small->extent);
-    return strides(arena, shape, &current, out) ||
+    return ts_cute_compact(arena, shape, fastest, &current, out) ||
            ts_error_set(err, TS_ERROR_INPUT, "the size does not fit in 64 bits");
 }
 
 bool ts_cute_compact_left(ts_error *err, ts_arena *arena, const ts_cute *shape, ts_cute *out) {
-    return compact_shape(err, arena, ts_cute_compact, shape, out);
+    return compact_shape(err, arena, shape, TS_CUTE_LEFTMOST, out);
 }
 
 bool ts_cute_compact_right(ts_error *err, ts_arena *arena, const ts_cute *shape, ts_cute *out) {
-    return compact_shape(err, arena, compact_right, shape, out);
+    return compact_shape(err, arena, shape, TS_CUTE_RIGHTMOST, out);
 }
 
 bool ts_cute_is_compatible(const ts_cute *a, const ts_cute *b) {
@@ -175,7 +171,7 @@ bool ts_cute_coordinate(ts_error *err, ts_arena *arena, const ts_cute *index, co
         *out = ts_cute_leaf(rest % shape->extent, 0);
         return true;
     }
-    ts_cute *modes = TS_NEW_ARRAY(arena, ts_cute, shape->rank);
+    ts_cute *modes = ts_cute_tuple(arena, shape->rank, out);
     for (int i = 0; i < shape->rank; i++) {
         ts_cute part = ts_cute_leaf(rest, 0);
         rest /= ts_cute_size(&shape->modes[i]);
@@ -183,7 +179,6 @@ bool ts_cute_coordinate(ts_error *err, ts_arena *arena, const ts_cute *index, co
                                 &modes[i]))
             return false;
     }
-    *out = (ts_cute){.rank = shape->rank, .modes = modes};
     return true;
 }
 

@@ -86,12 +86,12 @@ bool ts_cute_coordinate(ts_error *err, ts_arena *arena, const ts_cute *index, co
                         ts_cute *out);
 
 /* ---- Algebra. Results are in `arena`, and may share modes with the operands. ---- */
-void ts_cute_flatten(ts_arena *arena, const ts_cute *layout, ts_cute *out);
+bool ts_cute_flatten(ts_error *err, ts_arena *arena, const ts_cute *layout, ts_cute *out); /* true */
 /* The same function of an integer, with the fewest modes; with a profile, each of its modes by itself. */
 bool ts_cute_coalesce(ts_error *err, ts_arena *arena, const ts_cute *layout, const ts_cute *profile,
                       ts_cute *out);
-/* Coalesced, without what has a stride of 0. */
-void ts_cute_filter(ts_arena *arena, const ts_cute *layout, ts_cute *out);
+/* Coalesced, without what has a stride of 0. True. */
+bool ts_cute_filter(ts_error *err, ts_arena *arena, const ts_cute *layout, ts_cute *out);
 /* R(c) = A(B(c)), for every coordinate c of B. By mode: modes of A that the tiler does not reach are
  * dropped. */
 bool ts_cute_compose(ts_error *err, ts_arena *arena, const ts_cute *a, const ts_cute_tiler *b, ts_cute *out);
@@ -110,19 +110,17 @@ bool ts_cute_compact_right(ts_error *err, ts_arena *arena, const ts_cute *shape,
 bool ts_cute_ordered(ts_error *err, ts_arena *arena, const ts_cute *shape, const ts_cute *order,
                      ts_cute *out);
 
-/* How the tile (or block) modes and the rest are arranged:
+/* Divides, and products, by how the tile (or block) modes and the rest are arranged:
  *   logical ((tile,rest),(tile,rest)..)   zipped ((tile,tile..),(rest,rest..))
  *   tiled   ((tile,tile..),rest,rest..)   flat   (tile,tile..,rest,rest..) */
-typedef enum { TS_CUTE_LOGICAL, TS_CUTE_ZIPPED, TS_CUTE_TILED, TS_CUTE_FLAT } ts_cute_form;
-bool ts_cute_divide(ts_error *err, ts_arena *arena, ts_cute_form form, const ts_cute *a,
-                    const ts_cute_tiler *b, ts_cute *out);
-bool ts_cute_product(ts_error *err, ts_arena *arena, ts_cute_form form, const ts_cute *a,
-                     const ts_cute_tiler *b, ts_cute *out);
+typedef enum { TS_CUTE_LOGICAL, TS_CUTE_ZIPPED, TS_CUTE_TILED, TS_CUTE_FLAT, TS_CUTE_FORMS } ts_cute_form;
+/* form: of a divide; of a product TS_CUTE_FORMS more. */
+bool ts_cute_arrange(ts_error *err, ts_arena *arena, int form, const ts_cute *a, const ts_cute_tiler *b,
+                     ts_cute *out);
 /* Mode by mode (block, tiler), or raked: (tiler, block). */
-bool ts_cute_blocked_product(ts_error *err, ts_arena *arena, const ts_cute *block, const ts_cute *tiler,
-                             ts_cute *out);
-bool ts_cute_raked_product(ts_error *err, ts_arena *arena, const ts_cute *block, const ts_cute *tiler,
-                           ts_cute *out);
+typedef enum { TS_CUTE_BLOCKED, TS_CUTE_RAKED } ts_cute_pairs;
+bool ts_cute_paired_product(ts_error *err, ts_arena *arena, ts_cute_pairs pairs, const ts_cute *block,
+                            const ts_cute *tiler, ts_cute *out);
 /* `order` may be NULL: the first mode first. */
 bool ts_cute_tile_to_shape(ts_error *err, ts_arena *arena, const ts_cute *block, const ts_cute *shape,
                            const ts_cute *order, ts_cute *out);

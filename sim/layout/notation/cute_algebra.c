@@ -56,10 +56,12 @@ static ts_cute from_flat(ts_arena *arena, const flat *f) {
     return (ts_cute){.rank = f->count, .modes = modes};
 }
 
-void ts_cute_filter(ts_arena *arena, const ts_cute *layout, ts_cute *out) {
+bool ts_cute_filter(ts_error *err, ts_arena *arena, const ts_cute *layout, ts_cute *out) {
     flat f = {0};
+    (void)err;
     push_leaves(&f, layout, DROP_ZERO_STRIDES);
     *out = from_flat(arena, &f);
+    return true;
 }
 
 static void copy_leaves(const ts_cute *layout, ts_cute *leaves, int *count) {
@@ -67,12 +69,12 @@ static void copy_leaves(const ts_cute *layout, ts_cute *leaves, int *count) {
     if (!layout->rank) leaves[(*count)++] = *layout;
 }
 
-void ts_cute_flatten(ts_arena *arena, const ts_cute *layout, ts_cute *out) {
-    *out = *layout;
-    if (!layout->rank) return;
+bool ts_cute_flatten(ts_error *err, ts_arena *arena, const ts_cute *layout, ts_cute *out) {
     ts_cute *leaves = TS_NEW_ARRAY(arena, ts_cute, ts_cute_leaf_count(layout));
-    *out = (ts_cute){.modes = leaves};
-    copy_leaves(layout, leaves, &out->rank);
+    (void)err;
+    *out = layout->rank ? (ts_cute){.modes = leaves} : *layout;
+    if (layout->rank) copy_leaves(layout, leaves, &out->rank);
+    return true;
 }
 
 bool ts_cute_coalesce(ts_error *err, ts_arena *arena, const ts_cute *layout, const ts_cute *profile,
@@ -86,14 +88,13 @@ bool ts_cute_coalesce(ts_error *err, ts_arena *arena, const ts_cute *layout, con
     if (profile->rank > rank)
         return ts_error_set(err, TS_ERROR_INPUT, "a profile of %d modes for a layout of %d", profile->rank,
                             rank);
-    ts_cute *modes = TS_NEW_ARRAY(arena, ts_cute, rank);
+    ts_cute *modes = ts_cute_tuple(arena, rank, out);
     for (int i = 0; i < rank; i++) {
         modes[i] = *ts_cute_mode(layout, i);
         if (i < profile->rank &&
             !ts_cute_coalesce(err, arena, ts_cute_mode(layout, i), &profile->modes[i], &modes[i]))
             return false;
     }
-    *out = (ts_cute){.rank = rank, .modes = modes};
     return true;
 }
 
@@ -171,10 +172,9 @@ static bool compose_leaf(composer *c, const ts_cute *leaf, ts_cute *out) {
 
 static bool compose_node(composer *c, const ts_cute *b, ts_cute *out) {
     if (!b->rank) return compose_leaf(c, b, out);
-    ts_cute *modes = TS_NEW_ARRAY(c->arena, ts_cute, b->rank);
+    ts_cute *modes = ts_cute_tuple(c->arena, b->rank, out);
     for (int i = 0; i < b->rank; i++)
         if (!compose_node(c, &b->modes[i], &modes[i])) return false;
-    *out = (ts_cute){.rank = b->rank, .modes = modes};
     return true;
 }
 
@@ -317,13 +317,13 @@ static void ordered_node(ts_arena *arena, const ts_cute *shape, const ts_cute *o
         int64_t current = 1;
         for (int i = 0; i < all->count; i++)
             if (all->order[i] < order->extent) current *= all->size[i];
-        (void)ts_cute_compact(arena, shape, &current, out); /* at most the size of the whole shape */
+        (void)ts_cute_compact(arena, shape, TS_CUTE_LEFTMOST, &current,
+                              out); /* at most the size of the whole shape */
         return;
     }
-    ts_cute *modes = TS_NEW_ARRAY(arena, ts_cute, shape->rank);
+    ts_cute *modes = ts_cute_tuple(arena, shape->rank, out);
     for (int i = 0; i < shape->rank; i++)
         ordered_node(arena, &shape->modes[i], &order->modes[i], all, &modes[i]);
-    *out = (ts_cute){.rank = shape->rank, .modes = modes};
 }
 
 bool ts_cute_ordered(ts_error *err, ts_arena *arena, const ts_cute *shape, const ts_cute *order,

@@ -1,5 +1,4 @@
 /* CuTe layouts in the common form, by way of Axe. */
-#include "layout/notation/cute_axe.h"
 
 #include <inttypes.h>
 
@@ -77,10 +76,10 @@ static bool expressible(ts_error *err, const ts_axe *axe) {
 static ts_cute make_mode(ts_arena *arena, const ts_axe_iter *iters, int count) {
     if (count == 0) return ts_cute_leaf(1, 0);
     if (count == 1) return ts_cute_leaf(iters[0].extent, iters[0].stride);
-    ts_cute *modes = TS_NEW_ARRAY(arena, ts_cute, count);
+    ts_cute out, *modes = ts_cute_tuple(arena, count, &out);
     for (int i = 0; i < count; i++)
         modes[i] = ts_cute_leaf(iters[count - 1 - i].extent, iters[count - 1 - i].stride);
-    return (ts_cute){.rank = count, .modes = modes};
+    return out;
 }
 
 bool ts_cute_from_axe(ts_error *err, ts_arena *arena, const ts_axe *axe, int rank, const int64_t *dims,
@@ -92,11 +91,11 @@ bool ts_cute_from_axe(ts_error *err, ts_arena *arena, const ts_axe *axe, int ran
         !ts_axe_group(err, arena, TS_AXE_PAPER, &canonical, (ts_axe_shape){rank, dims}, &grouped))
         return false;
     if (rank == 0) return ts_error_set(err, TS_ERROR_INPUT, "a CuTe layout has at least one mode");
-    ts_cute *modes = TS_NEW_ARRAY(arena, ts_cute, rank);
+    *out = (ts_cute_map){.swizzled = s->present};
+    ts_cute *modes = ts_cute_tuple(arena, rank, &out->layout);
     for (int i = 0; i < rank; i++)
         modes[i] = make_mode(arena, ts_axe_from(&grouped.axe, grouped.seps[i]),
                              grouped.seps[i + 1] - grouped.seps[i]);
-    *out = (ts_cute_map){.layout = {.rank = rank, .modes = modes}, .swizzled = s->present};
     out->swizzle = (ts_cute_swizzle){s->bits, s->keep, s->outer ? -s->shift : s->shift};
     out->offset = s->present && axe->offset_count ? axe->offsets[0].value : 0;
     return true;

@@ -91,7 +91,9 @@ static bool layout(parser *p, ts_cute *out) {
     if (!tuple(p, 0, &shape)) return false;
     if (ts_cursor_take(p->cursor, ":")) return strides(p, &shape, out) && fits(p, start, ts_cute_misfit(out));
     return fits(p, start,
-                ts_cute_compact(p->arena, &shape, &current, out) ? NULL : "the size does not fit in 64 bits");
+                ts_cute_compact(p->arena, &shape, TS_CUTE_LEFTMOST, &current, out)
+                    ? NULL
+                    : "the size does not fit in 64 bits");
 }
 
 bool ts_cute_read_tuple(ts_error *err, ts_arena *arena, ts_cursor *cursor, ts_cute *out) {

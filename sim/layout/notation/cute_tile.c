@@ -6,7 +6,6 @@
 typedef struct {
     bool (*leaf)(ts_error *err, ts_arena *arena, const ts_cute *a, const ts_cute *b, ts_cute *out);
     bool keeps;
-    ts_cute_form form; /* of the result, where the leaf makes two modes */
 } operation;
 
 static bool by_mode(ts_error *err, ts_arena *arena, const operation *op, const ts_cute *a,
@@ -18,13 +17,12 @@ static bool by_mode(ts_error *err, ts_arena *arena, const operation *op, const t
     if (b->rank > rank)
         return ts_error_set(err, TS_ERROR_INPUT, "a tiler of %d modes for a layout of %d", b->rank, rank);
     if (!op->keeps) rank = b->rank;
-    ts_cute *modes = TS_NEW_ARRAY(arena, ts_cute, rank);
+    ts_cute *modes = ts_cute_tuple(arena, rank, out);
     for (int i = 0; i < rank; i++) {
         modes[i] = *ts_cute_mode(a, i);
         if (i < b->rank && !by_mode(err, arena, op, ts_cute_mode(a, i), &b->modes[i], &modes[i]))
             return false;
     }
-    *out = (ts_cute){.rank = rank, .modes = modes};
     return true;
 }
 
@@ -60,7 +58,8 @@ static bool zip(ts_error *err, ts_arena *arena, const ts_cute *a, const ts_cute_
     if (b->kind != TS_CUTE_TILE_BY_MODE)
         return a->rank == 2 ||
                ts_error_set(err, TS_ERROR_INPUT, "'_' in a tiler that is zipped needs a mode of rank 2");
-    ts_cute *tiles = TS_NEW_ARRAY(arena, ts_cute, b->rank), *rests = TS_NEW_ARRAY(arena, ts_cute, a->rank);
+    ts_cute tile, *tiles = ts_cute_tuple(arena, b->rank, &tile);
+    ts_cute rest, *rests = ts_cute_tuple(arena, a->rank, &rest);
     for (int i = 0; i < a->rank; i++) {
         rests[i] = a->modes[i];
         if (i >= b->rank) continue;
@@ -69,7 +68,6 @@ static bool zip(ts_error *err, ts_arena *arena, const ts_cute *a, const ts_cute_
         tiles[i] = split.modes[0];
         rests[i] = split.modes[1];
     }
-    ts_cute tile = {.rank = b->rank, .modes = tiles}, rest = {.rank = a->rank, .modes = rests};
     *out = ts_cute_pair(arena, &tile, &rest);
     return true;
 }
@@ -78,66 +76,43 @@ static bool zip(ts_error *err, ts_arena *arena, const ts_cute *a, const ts_cute_
 static void unpack(ts_arena *arena, const ts_cute *zipped, bool first, ts_cute *out) {
     const ts_cute *tile = &zipped->modes[0], *rest = &zipped->modes[1];
     int tiles = first ? ts_cute_rank(tile) : 1, rests = ts_cute_rank(rest);
-    ts_cute *modes = TS_NEW_ARRAY(arena, ts_cute, tiles + rests);
+    ts_cute *modes = ts_cute_tuple(arena, tiles + rests, out);
     for (int i = 0; i < tiles; i++) modes[i] = first ? *ts_cute_mode(tile, i) : *tile;
     for (int i = 0; i < rests; i++) modes[tiles + i] = *ts_cute_mode(rest, i);
-    *out = (ts_cute){.rank = tiles + rests, .modes = modes};
 }
 
-static bool tile(ts_error *err, ts_arena *arena, const operation *op, const ts_cute *a,
-                 const ts_cute_tiler *b, ts_cute *out) {
+bool ts_cute_arrange(ts_error *err, ts_arena *arena, int form, const ts_cute *a, const ts_cute_tiler *b,
+                     ts_cute *out) {
+    const operation op = {form < TS_CUTE_FORMS ? divide_leaf : product_leaf, true};
     ts_cute split;
-    if (!by_mode(err, arena, op, a, b, out)) return false;
-    if (op->form != TS_CUTE_LOGICAL) {
+    if (!by_mode(err, arena, &op, a, b, out)) return false;
+    form %= TS_CUTE_FORMS;
+    if (form != TS_CUTE_LOGICAL) {
         if (!zip(err, arena, out, b, &split)) return false;
         *out = split;
     }
-    if (op->form == TS_CUTE_TILED || op->form == TS_CUTE_FLAT)
-        unpack(arena, &split, op->form == TS_CUTE_FLAT, out);
+    if (form == TS_CUTE_TILED || form == TS_CUTE_FLAT) unpack(arena, &split, form == TS_CUTE_FLAT, out);
     return ts_cute_finish(err, out);
-}
-
-bool ts_cute_divide(ts_error *err, ts_arena *arena, ts_cute_form form, const ts_cute *a,
-                    const ts_cute_tiler *b, ts_cute *out) {
-    return tile(err, arena, &(operation){divide_leaf, true, form}, a, b, out);
-}
-
-bool ts_cute_product(ts_error *err, ts_arena *arena, ts_cute_form form, const ts_cute *a,
-                     const ts_cute_tiler *b, ts_cute *out) {
-    return tile(err, arena, &(operation){product_leaf, true, form}, a, b, out);
 }
 
 /* A tuple of `rank` modes, 1:0 behind the layout's own. */
 static ts_cute padded(ts_arena *arena, const ts_cute *layout, int rank) {
-    ts_cute *modes = TS_NEW_ARRAY(arena, ts_cute, rank);
+    ts_cute out, *modes = ts_cute_tuple(arena, rank, &out);
     for (int i = 0; i < rank; i++)
         modes[i] = i < ts_cute_rank(layout) ? *ts_cute_mode(layout, i) : ts_cute_leaf(1, 0);
-    return (ts_cute){.rank = rank, .modes = modes};
+    return out;
 }
 
-enum { BLOCK, TILER };
-
-/* Mode by mode a pair, of which `first` is the part that varies fastest. */
-static bool paired_product(ts_error *err, ts_arena *arena, int first, const ts_cute *block,
-                           const ts_cute *tiler, ts_cute *out) {
+bool ts_cute_paired_product(ts_error *err, ts_arena *arena, ts_cute_pairs pairs, const ts_cute *block,
+                            const ts_cute *tiler, ts_cute *out) {
+    const int first = pairs == TS_CUTE_RAKED; /* which part of a pair varies fastest */
     int rank = ts_cute_rank(block) > ts_cute_rank(tiler) ? ts_cute_rank(block) : ts_cute_rank(tiler);
     ts_cute blocks = padded(arena, block, rank), tiles = padded(arena, tiler, rank), product;
     if (!product_leaf(err, arena, &blocks, &tiles, &product)) return false;
-    ts_cute *modes = TS_NEW_ARRAY(arena, ts_cute, rank);
+    ts_cute *modes = ts_cute_tuple(arena, rank, out);
     for (int i = 0; i < rank; i++)
         modes[i] = ts_cute_pair(arena, &product.modes[first].modes[i], &product.modes[!first].modes[i]);
-    *out = (ts_cute){.rank = rank, .modes = modes};
     return true;
-}
-
-bool ts_cute_blocked_product(ts_error *err, ts_arena *arena, const ts_cute *block, const ts_cute *tiler,
-                             ts_cute *out) {
-    return paired_product(err, arena, BLOCK, block, tiler, out);
-}
-
-bool ts_cute_raked_product(ts_error *err, ts_arena *arena, const ts_cute *block, const ts_cute *tiler,
-                           ts_cute *out) {
-    return paired_product(err, arena, TILER, block, tiler, out);
 }
 
 bool ts_cute_tile_to_shape(ts_error *err, ts_arena *arena, const ts_cute *block, const ts_cute *shape,
@@ -147,12 +122,11 @@ bool ts_cute_tile_to_shape(ts_error *err, ts_arena *arena, const ts_cute *block,
         return ts_error_set(err, TS_ERROR_INPUT, "a block of %d modes for a shape of %d", ts_cute_rank(block),
                             rank);
     ts_cute blocks = padded(arena, block, rank), first_to_last = ts_cute_leaf(0, 0), tiler;
-    ts_cute *counts = TS_NEW_ARRAY(arena, ts_cute, rank);
+    ts_cute count, *counts = ts_cute_tuple(arena, rank, &count);
     for (int i = 0; i < rank; i++) {
         int64_t size = ts_cute_size(ts_cute_mode(shape, i));
         counts[i] = ts_cute_leaf(ts_ceil_div(size, ts_cute_size(&blocks.modes[i])), 0);
     }
-    ts_cute count = {.rank = rank, .modes = counts};
     return ts_cute_ordered(err, arena, &count, order ? order : &first_to_last, &tiler) &&
-           ts_cute_blocked_product(err, arena, &blocks, &tiler, out);
+           ts_cute_paired_product(err, arena, TS_CUTE_BLOCKED, &blocks, &tiler, out);
 }

@@ -32,5 +32,8 @@ const ts_notation *ts_notation_find(const ts_cursor *cursor);
 bool ts_named_is(ts_cursor at);
 /* What stands behind a layout that is not XLA's: E() where elements are not as wide as usual, and S(). */
 void ts_shape_print_fields(const ts_shape *shape, ts_text *out);
+/* A layout as XLA's minor_to_major and tiles: NULL, and an error that says what XLA lacks, where there is none of
+ * at most three tiles (translate_xla.c). */
+const ts_shape *ts_translate_to_xla(ts_error *err, ts_arena *arena, const ts_shape *shape);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "xla_shape.h"
+#include "xla_private.h"
 #include "notation.h"
 
 enum { MOST_TILES = 16 };

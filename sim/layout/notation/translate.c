@@ -4,12 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "index_map_private.h"
-#include "notation.h"
 #include "base/number.h"
-#include "layout/notation/cute_axe.h"
+#include "cute_private.h"
+#include "index_map_private.h"
 #include "layout/shape.h"
-#include "translate_xla.h"
+#include "notation.h"
 
 enum { EQUAL_LIMIT = 1 << 24 };
 

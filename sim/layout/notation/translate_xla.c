@@ -1,13 +1,12 @@
 /* From a layout to XLA's minor_to_major and tiles: a tile is undone by merging the last digits into those
  * that they were split from; when every dim is one digit again, their order is minor_to_major. */
-#include "translate_xla.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
 #include "layout/notation/xla.h"
+#include "notation.h"
 
 enum { MAX_DIGITS = 48, MAX_TILES = 3, MAX_TRIES = 20000, EQUAL_LIMIT = 1 << 24 };
 

@@ -6,8 +6,7 @@
 
 #include "base/list.h"
 #include "base/number.h"
-#include "xla_shape.h"
-#include "xla_token.h"
+#include "xla_private.h"
 
 enum { MAX_NESTING = 8192 }; /* of tuples: hlo_parser.h kDefaultMaxRecursionDepth */
 

@@ -1,6 +1,6 @@
 /* From the fields of XLA's notation to the layout form and its sizes.
  * Map: XLA tiled_layout.md, layout_util.cc LinearIndexForNestedTiling. Sizes: shape_util.cc ArraySize. */
-#include "xla_shape.h"
+#include "xla_private.h"
 
 #include <limits.h>
 

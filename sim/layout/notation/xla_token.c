@@ -1,5 +1,5 @@
 /* Tokens of XLA's shape notation. */
-#include "xla_token.h"
+#include "xla_private.h"
 
 #include <inttypes.h>
 #include <string.h>
