@@ -48,7 +48,7 @@ static void call_named(ts_audit *a, const ts_hlo_instruction *i, const char *att
         call(a, i->line, value, level, trips);
         return;
     }
-    value = (ts_span){value.text + 1, value.length - 2};
+    value = ts_hlo_inside(value);
     while (ts_hlo_next(&value, &item)) call(a, i->line, item, level, trips);
 }
 

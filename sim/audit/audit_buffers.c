@@ -46,7 +46,7 @@ static void add_unaliased(ts_audit *a, const ts_hlo_instruction *i, ts_span part
         add_leaves(a, i, ts_hlo_opcode_find(i->opcode), audit_intern(a, i->line, part));
         return;
     }
-    ts_span rest = {part.text + 1, part.length - 2}, item;
+    ts_span rest = ts_hlo_inside(part), item;
     member_path inner = *path;
     inner.numbers[inner.count++] = 0;
     for (; ts_hlo_next(&rest, &item); inner.numbers[inner.count - 1]++)
@@ -67,9 +67,8 @@ static bool find_aliases(const ts_hlo_instruction *i, ts_hlo_opcode opcode, ts_s
     *aliases = (ts_span){sent, sizeof sent - 1};
     if (opcode == TS_HLO_OP_SEND) return i->shape.length > 0;
     if (opcode != TS_HLO_OP_FUSION && opcode != TS_HLO_OP_CUSTOM_CALL) return false;
-    if (!ts_hlo_attribute(i->attributes, "output_to_operand_aliasing", aliases) || aliases->length < 2)
-        return false;
-    aliases->text++, aliases->length -= 2;
+    if (!ts_hlo_attribute(i->attributes, "output_to_operand_aliasing", aliases)) return false;
+    *aliases = ts_hlo_inside(*aliases);
     return true;
 }
 

@@ -60,9 +60,9 @@ void audit_copies_begin(ts_audit *a, ts_span name, bool entry) {
 
 /* What is within the braces of `name={..}`. */
 static ts_span read_list(ts_span attributes, const char *name) {
-    ts_span list;
-    if (!ts_hlo_attribute(attributes, name, &list) || list.length < 2) return (ts_span){attributes.text, 0};
-    return (ts_span){list.text + 1, list.length - 2};
+    ts_span list = {attributes.text, 0};
+    ts_hlo_attribute(attributes, name, &list);
+    return ts_hlo_inside(list);
 }
 
 static unsigned read_dims(ts_span attributes, const char *name) {
@@ -139,9 +139,7 @@ static int32_t find(const audit_copies *c, ts_span item) {
 
 static bool is_tuple(ts_span shape) { return shape.length > 1 && *shape.text == '('; }
 
-static ts_span leaves(ts_span shape) {
-    return is_tuple(shape) ? (ts_span){shape.text + 1, shape.length - 2} : shape;
-}
+static ts_span leaves(ts_span shape) { return is_tuple(shape) ? ts_hlo_inside(shape) : shape; }
 
 /* Members of a tuple are what is put there, results of a loop what it begins with: in HLO a tuple's
  * members. */
@@ -159,8 +157,8 @@ static void name_members(audit_copies *c, const ts_hlo_instruction *i, bool loop
 
 /* Gives a get-tuple-element the value that was put in the tuple, if that is known. */
 static bool is_member(audit_copies *c, const ts_hlo_instruction *i) {
-    ts_span rest = i->operands, item, text;
-    if (!ts_hlo_next(&rest, &item) || !ts_hlo_attribute(i->attributes, "index", &text)) return false;
+    ts_span item, text;
+    if (!ts_hlo_item(i->operands, 0, &item) || !ts_hlo_attribute(i->attributes, "index", &text)) return false;
     int32_t known = find_member(c, audit_hash_operand(item), ts_hlo_number(ts_hlo_digits(text)));
     if (known >= 0) give_name(c, audit_hash_name(i->name), known);
     return known >= 0;
@@ -322,11 +320,6 @@ static void rewrite(ts_audit *a, audit_copies *c) {
     }
 }
 
-static void add_copy(ts_audit *a, const ts_audit_copy *copy) {
-    audit_copies *c = a->copies;
-    *TS_APPEND(a->arena, c->list, c->list_count) = *copy;
-}
-
 static const audit_node *before_padding(const audit_graph *g, const audit_node *v) {
     for (const audit_node *x = v; x && x->array.rank == v->array.rank; x = audit_operand(g, x, 0)) {
         v = x;
@@ -354,7 +347,7 @@ static void copy(ts_audit *a, const audit_orders *o, const audit_node *v, const 
                           .bytes = from->bytes + into->bytes};
     snprintf(made.name, sizeof made.name, "%s", v->name);
     snprintf(made.reader, sizeof made.reader, "%s", reader ? reader->name : "");
-    for (int i = 0; i < 1 + wide; i++) add_copy(a, &made);
+    for (int i = 0; i < 1 + wide; i++) *TS_APPEND(a->arena, a->copies->list, a->copies->list_count) = made;
 }
 
 /* Operand k to `need`; what another operand is, or was copied for, is not copied again. */

@@ -11,7 +11,7 @@ static bool are_arrays(ts_span list) {
     ts_span item;
     const char *open = memchr(list.text, '(', list.length);
     if (!open) return false;
-    list = (ts_span){open + 1, list.length - (size_t)(open + 1 - list.text)};
+    list = ts_hlo_from(list, open + 1);
     while (ts_hlo_next(&list, &item))
         if (ts_hlo_begins(item, "(")) return false;
     return true;
@@ -34,7 +34,7 @@ static void read_layout(ts_audit *a, int64_t line, ts_span layout) {
     ts_span results = {"", 0};
     a->entry_shapes = TS_NEW_ARRAY(a->arena, int32_t, 1 + layout.length / 4);
     if (arrow) {
-        results = ts_hlo_trim((ts_span){arrow + 2, layout.length - (size_t)(arrow + 2 - layout.text)});
+        results = ts_hlo_trim(ts_hlo_from(layout, arrow + 2));
         layout.length = (size_t)(arrow - layout.text);
     }
     a->entry_is_flat = are_arrays(layout);

@@ -61,25 +61,24 @@ static void add_leaf(ts_audit *a, leaf_list *leaves, int32_t leaf) {
     *PUSH(a->texts, leaves) = leaf;
 }
 
+/* Of no array. */
+static bool is_empty(ts_span shape) {
+    return ts_hlo_begins(shape, "token[") || ts_hlo_begins(shape, "opaque[");
+}
+
 /* The leaves of a tuple that are arrays; those that a report leaves out, "...(+6)", are counted. */
 static void read_leaves(ts_audit *a, int64_t line, ts_span text, int depth, leaf_list *leaves) {
-    ts_span rest = {text.text + 1, text.length - 2}, item;
+    ts_span rest = ts_hlo_inside(text), item;
     while (ts_hlo_next(&rest, &item)) {
-        if (item.length == 0) continue;
-        if (*item.text == '(' && depth == MOST_DEPTH) {
+        bool tuple = ts_hlo_begins(item, "(");
+        if (tuple && depth == MOST_DEPTH)
             audit_note(a, 1, line, "tuples nested more than 64 deep", (ts_span){"", 0});
-            continue;
-        }
-        if (*item.text == '(') {
+        else if (tuple)
             read_leaves(a, line, item, depth + 1, leaves);
-            continue;
-        }
-        if (ts_hlo_begins(item, "...")) {
+        else if (ts_hlo_begins(item, "..."))
             audit_note(a, 1, line, "members of a tuple that the text leaves out", item);
-            continue;
-        }
-        if (ts_hlo_begins(item, "token[") || ts_hlo_begins(item, "opaque[")) continue;
-        add_leaf(a, leaves, audit_intern(a, line, item));
+        else if (item.length > 0 && !is_empty(item))
+            add_leaf(a, leaves, audit_intern(a, line, item));
     }
 }
 
@@ -92,22 +91,18 @@ int32_t audit_intern(ts_audit *a, int64_t line, ts_span text) {
         audit_note(a, 1, line, "shapes beyond those that are kept", text);
         return AUDIT_NONE;
     }
-    if (text.length >= 2 && *text.text == '(') {
+    bool tuple = text.length >= 2 && *text.text == '(', good = true;
+    record.is_tuple = tuple || is_empty(text); /* which is one of nothing */
+    if (tuple) {
         leaf_list leaves = {0};
-        record.is_tuple = true;
         read_leaves(a, line, text, 0, &leaves);
         record.leaves = leaves.items;
         record.leaf_count = leaves.count;
-        return audit_new_shape(a, &record);
+    } else if (!record.is_tuple) {
+        good = size_array(a, line, text, &record);
+        ts_arena_reset(a->scratch);
     }
-    if (ts_hlo_begins(text, "token[") || ts_hlo_begins(text, "opaque[")) {
-        record.is_tuple = true; /* of nothing */
-        return audit_new_shape(a, &record);
-    }
-    bool good = size_array(a, line, text, &record);
-    ts_arena_reset(a->scratch);
-    if (!good) return AUDIT_NONE;
-    return audit_new_shape(a, &record);
+    return good ? audit_new_shape(a, &record) : AUDIT_NONE;
 }
 
 bool audit_takes_rule(const ts_audit *a) {
@@ -166,12 +161,9 @@ bool audit_is_message(ts_hlo_opcode opcode) { return opcode == TS_HLO_OP_SEND ||
  * flags. */
 ts_span audit_started(ts_hlo_opcode opcode, ts_span shape) {
     int wanted = opcode == TS_HLO_OP_COPY_START || audit_is_message(opcode) ? 0 : 1;
-    ts_span rest, item;
+    ts_span item;
     if (shape.length < 2 || *shape.text != '(') return shape;
-    rest = (ts_span){shape.text + 1, shape.length - 2};
-    while (ts_hlo_next(&rest, &item))
-        if (wanted-- == 0) return item;
-    return (ts_span){"", 0};
+    return ts_hlo_item(ts_hlo_inside(shape), wanted, &item) ? item : (ts_span){"", 0};
 }
 
 /* all-reduce-start has the shape of its result alone. */

@@ -21,6 +21,13 @@ static void copy_name(char out[TS_AUDIT_NAME_BYTES], ts_span name) {
     out[length] = '\0';
 }
 
+void audit_keep_printable(char *out, size_t size, ts_span text) {
+    size_t length = text.length < size ? text.length : size - 1;
+    for (size_t i = 0; i < length; i++)
+        out[i] = (char)(text.text[i] < ' ' || text.text[i] > '~' ? '?' : text.text[i]);
+    out[length] = '\0';
+}
+
 /* A longer array: what is not used of it costs nothing, and those before are a third of it in all. */
 static void *grown(ts_audit *a, const void *old, int64_t count, int64_t *capacity, int64_t most,
                    size_t size) {
@@ -40,11 +47,7 @@ void audit_note(ts_audit *a, int64_t count, int64_t line, const char *kind, ts_s
         if (k == TS_AUDIT_KINDS - 1) kind = "further kinds";
         fresh->kind = ts_arena_copy_text(a->arena, kind, strlen(kind));
         fresh->first_line = line;
-        size_t length = 0;
-        for (; length < excerpt.length && length < sizeof fresh->excerpt - 1; length++) {
-            char c = excerpt.text[length];
-            fresh->excerpt[length] = (char)(c < ' ' || c > '~' ? '?' : c);
-        }
+        audit_keep_printable(fresh->excerpt, sizeof fresh->excerpt, excerpt);
     }
     a->kinds[k].count += count;
 }

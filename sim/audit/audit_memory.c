@@ -11,15 +11,6 @@
 
 enum { FIGURES = 256, ALLOCATIONS = 1 << 14 };
 
-static const char *find(ts_span text, const char *label) {
-    const char *at = memmem(text.text, text.length, label, strlen(label));
-    return at ? at + strlen(label) : NULL;
-}
-
-static ts_span from(ts_span text, const char *at) {
-    return (ts_span){at, (size_t)(text.text + text.length - at)};
-}
-
 const char *audit_read_size(ts_span text, char word[AUDIT_SIZE], int64_t *bytes) {
     static const char units[] = "KMGTPE";
     const char *at = text.text, *end = at + text.length;
@@ -123,11 +114,11 @@ static const struct {
 /* "Total hbm usage >= 4.0K: reserved 1.0K program unknown size arguments 3.0K": what a part's label is
  * followed by. */
 static const char *find_part(ts_span text, const char *label) {
-    const char *total = find(text, "usage >= "), *at;
-    const char *parts = total ? memchr(total, ':', from(text, total).length) : NULL;
+    const char *total = ts_hlo_find(text, "usage >= "), *at;
+    const char *parts = total ? memchr(total, ':', ts_hlo_from(text, total).length) : NULL;
     if (ts_hlo_begins(text, label)) return text.text + strlen(label);
     if (!parts) return NULL;
-    for (at = parts; (at = find(from(text, at), label)) != NULL;)
+    for (at = parts; (at = ts_hlo_find(ts_hlo_from(text, at), label)) != NULL;)
         if (at[-1 - (ptrdiff_t)strlen(label)] == ' ') return at;
     return NULL;
 }
@@ -138,8 +129,8 @@ static bool read_limit(ts_audit *a, ts_span rest, char word[AUDIT_SIZE], int64_t
     const char *of = ts_hlo_begins(rest, " of ")  ? rest.text + 4
                      : ts_hlo_begins(rest, " / ") ? rest.text + 3
                                                   : NULL;
-    if (of) of = audit_read_size(from(rest, of), word, bytes);
-    int space = of ? space_named(from(rest, of)) : AUDIT_NONE;
+    if (of) of = audit_read_size(ts_hlo_from(rest, of), word, bytes);
+    int space = of ? space_named(ts_hlo_from(rest, of)) : AUDIT_NONE;
     if (space != AUDIT_NONE) a->heading_space = space;
     return of != NULL;
 }
@@ -148,16 +139,16 @@ static bool read_figure(ts_audit *a, int64_t line, ts_span text, size_t which) {
     char word[AUDIT_SIZE], limit[AUDIT_SIZE];
     int64_t bytes, most;
     const char *label = figures[which].label, *behind;
-    const char *at = figures[which].first ? find_part(text, label) : find(text, label);
+    const char *at = figures[which].first ? find_part(text, label) : ts_hlo_find(text, label);
     if (!at) return false;
     if (figures[which].then) {
-        int space = space_named(from(text, at));
-        at = find(from(text, at), figures[which].then);
+        int space = space_named(ts_hlo_from(text, at));
+        at = ts_hlo_find(ts_hlo_from(text, at), figures[which].then);
         if (!at || space == AUDIT_NONE) return false;
         a->heading_space = space;
     }
-    if (!(behind = audit_read_size(from(text, at), word, &bytes))) return false;
-    bool limited = read_limit(a, from(text, behind), limit, &most);
+    if (!(behind = audit_read_size(ts_hlo_from(text, at), word, &bytes))) return false;
+    bool limited = read_limit(a, ts_hlo_from(text, behind), limit, &most);
     add_figure(a, line, figures[which].name, word, bytes);
     if (limited) add_figure(a, line, "capacity", limit, most);
     return true;
@@ -167,11 +158,11 @@ static bool read_figure(ts_audit *a, int64_t line, ts_span text, size_t which) {
 static int space_of_heading(ts_span text) {
     static const char *const headings[] = {"allocations in ", "in memory space ", "out of memory on ",
                                            "', space="};
-    const char *color = ts_hlo_begins(text, "Memory Space: ") ? find(text, " (color=") : NULL;
+    const char *color = ts_hlo_begins(text, "Memory Space: ") ? ts_hlo_find(text, " (color=") : NULL;
     if (color) return ts_is_digit(*color) ? (int)strtol(color, NULL, 10) : AUDIT_NONE;
     for (size_t i = 0; i < sizeof headings / sizeof headings[0]; i++) {
-        const char *name = find(text, headings[i]);
-        if (name) return space_named(from(text, name));
+        const char *name = ts_hlo_find(text, headings[i]);
+        if (name) return space_named(ts_hlo_from(text, name));
     }
     return AUDIT_NONE;
 }
@@ -202,13 +193,7 @@ static ts_audit_allocation *new_allocation(ts_audit *a, int64_t line, const char
 }
 
 static void name_it(char out[TS_AUDIT_NAME_BYTES], ts_span text) {
-    text = ts_hlo_trim(text);
-    size_t length = text.length < TS_AUDIT_NAME_BYTES ? text.length : TS_AUDIT_NAME_BYTES - 1;
-    for (size_t i = 0; i < length; i++) {
-        char c = text.text[i];
-        out[i] = (char)(c < ' ' || c > '~' ? '?' : c);
-    }
-    out[length] = '\0';
+    audit_keep_printable(out, TS_AUDIT_NAME_BYTES, ts_hlo_trim(text));
 }
 
 void audit_keep_block(ts_audit *a, int32_t shape) {
@@ -230,27 +215,27 @@ static bool read_failed(ts_audit *a, int64_t line, ts_span text) {
     char word[AUDIT_SIZE];
     int64_t bytes;
     ts_span shape;
-    const char *size = find(text, "Allocation (size="),
-               *at = size ? find(from(text, size), "shape = '") : NULL;
-    if (!at || !audit_read_size(from(text, size), word, &bytes)) return false;
-    ts_span rest = from(text, at);
+    const char *size = ts_hlo_find(text, "Allocation (size="),
+               *at = size ? ts_hlo_find(ts_hlo_from(text, size), "shape = '") : NULL;
+    if (!at || !audit_read_size(ts_hlo_from(text, size), word, &bytes)) return false;
+    ts_span rest = ts_hlo_from(text, at);
     if (!ts_hlo_find_shape(&rest, &shape) || shape.text != at) return false;
     read_figures(a, line, text);
     ts_audit_allocation *made = new_allocation(a, line, word, bytes);
-    int32_t number = audit_intern(a, line, shape);
-    if (number != AUDIT_NONE) number = audit_add_reported(a, line, (ts_span){"", 0}, number, word);
+    int32_t number = audit_add_reported(a, line, (ts_span){"", 0}, audit_intern(a, line, shape), word);
     if (!made) return true;
     made->shape = number;
-    const char *tag = find(rest, "tag = '"), *end = tag ? memchr(tag, '\'', from(rest, tag).length) : NULL;
+    const char *tag = ts_hlo_find(rest, "tag = '"),
+               *end = tag ? memchr(tag, '\'', ts_hlo_from(rest, tag).length) : NULL;
     if (end) name_it(made->name, (ts_span){tag, (size_t)(end - tag)});
     return true;
 }
 
 /* "parameter 0", "preallocated-temp": what follows the size, without the shape. */
 static void name_kind(ts_audit_allocation *made, ts_span rest) {
-    const char *shape = find(rest, "shape ");
+    const char *shape = ts_hlo_find(rest, "shape ");
     const char *comma = memchr(rest.text, ',', rest.length);
-    if (comma) rest = from(rest, comma + 1);
+    if (comma) rest = ts_hlo_from(rest, comma + 1);
     if (shape && shape - 6 >= rest.text) rest.length = (size_t)(shape - 6 - rest.text);
     while (rest.length > 0 && strchr(":, ", rest.text[rest.length - 1])) rest.length--;
     name_it(made->name, shape && rest.length == 0 ? (ts_span){"output", 6} : rest);
@@ -265,10 +250,10 @@ static int32_t find_allocation(const ts_audit *a, int32_t index) {
 /* ", color 1, parameter 0, shape |f32[8]|": what follows the size. */
 static void read_rest(ts_audit *a, int64_t line, ts_span rest, ts_audit_allocation *made) {
     const char *text_end = rest.text + rest.length, *close = NULL;
-    const char *color = find(rest, ", color "); /* the memory's number, where it is not 0 */
+    const char *color = ts_hlo_find(rest, ", color "); /* the memory's number, where it is not 0 */
     char *end;
     made->space = color ? (int)strtol(color, &end, 10) : 0;
-    if (color) rest = from(rest, end);
+    if (color) rest = ts_hlo_from(rest, end);
     name_kind(made, rest);
     const char *bar = memchr(rest.text, '|', rest.length);
     if (bar) close = memchr(bar + 1, '|', (size_t)(text_end - bar - 1));
@@ -279,10 +264,10 @@ static void read_rest(ts_audit *a, int64_t line, ts_span rest, ts_audit_allocati
 static bool read_allocation(ts_audit *a, int64_t line, ts_span text) {
     char word[AUDIT_SIZE], *end;
     int64_t bytes;
-    const char *number = find(text, "allocation ");
-    const char *size = number ? find(from(text, number), ": size ") : NULL;
+    const char *number = ts_hlo_find(text, "allocation ");
+    const char *size = number ? ts_hlo_find(ts_hlo_from(text, number), ": size ") : NULL;
     if (!size || !ts_is_digit(*number)) return false;
-    const char *behind = audit_read_size(from(text, size), word, &bytes);
+    const char *behind = audit_read_size(ts_hlo_from(text, size), word, &bytes);
     long index = strtol(number, &end, 10);
     if (!behind || end + 7 != size) return false;
     a->allocation = find_allocation(a, (int32_t)index);
@@ -291,7 +276,7 @@ static bool read_allocation(ts_audit *a, int64_t line, ts_span text) {
     if (!made) return true;
     made->index = (int32_t)index;
     a->allocation = a->allocation_count - 1;
-    read_rest(a, line, from(text, behind), made);
+    read_rest(a, line, ts_hlo_from(text, behind), made);
     return true;
 }
 
@@ -299,9 +284,10 @@ static bool read_allocation(ts_audit *a, int64_t line, ts_span text) {
 static bool read_value(ts_audit *a, int64_t line, ts_span text) {
     char word[AUDIT_SIZE];
     int64_t bytes;
-    const char *at = find(text, "value: <"), *size = at ? find(from(text, at), "(size=") : NULL,
-               *shape = size ? find(from(text, size), "): ") : NULL;
-    if (!shape || !audit_read_size(from(text, size), word, &bytes)) return false;
+    const char *at = ts_hlo_find(text, "value: <"),
+               *size = at ? ts_hlo_find(ts_hlo_from(text, at), "(size=") : NULL,
+               *shape = size ? ts_hlo_find(ts_hlo_from(text, size), "): ") : NULL;
+    if (!shape || !audit_read_size(ts_hlo_from(text, size), word, &bytes)) return false;
     const char *name = memchr(at, ' ', (size_t)(size - at));
     const char *end = name ? memchr(name + 1, ' ', (size_t)(size - name - 1)) : NULL;
     ts_span named = end ? (ts_span){name + 1, (size_t)(end - name - 1)} : (ts_span){"", 0};
@@ -309,8 +295,7 @@ static bool read_value(ts_audit *a, int64_t line, ts_span text) {
     uint64_t hash = audit_hash(at, (size_t)(size - at));
     if (audit_table_get(&a->value_table, hash) >= 0) return true; /* listed before */
     audit_table_put(&a->value_table, hash, 0);
-    int32_t number = audit_intern(a, line, ts_hlo_trim(from(text, shape)));
-    if (number != AUDIT_NONE) audit_add_reported(a, line, named, number, word);
+    audit_add_reported(a, line, named, audit_intern(a, line, ts_hlo_trim(ts_hlo_from(text, shape))), word);
     return true;
 }
 
@@ -328,7 +313,7 @@ static int64_t times_before(const char *begin, const char *shape) {
 /* Behind the next ';'. */
 static bool skip_field(ts_span *rest) {
     const char *at = memchr(rest->text, ';', rest->length);
-    if (at) *rest = from(*rest, at + 1);
+    if (at) *rest = ts_hlo_from(*rest, at + 1);
     return at != NULL;
 }
 
@@ -341,8 +326,7 @@ static void read_sharing(ts_audit *a, ts_audit_allocation *made, ts_span shapes)
     snprintf(size, sizeof size, "%s", made->text);
     shapes = ts_hlo_trim(shapes);
     if (ts_hlo_begins(shapes, "(") && values == 1) { /* a tuple's table */
-        int32_t tuple = audit_intern(a, line, shapes);
-        if (tuple != AUDIT_NONE) audit_add_reported(a, line, (ts_span){"", 0}, tuple, size);
+        audit_add_reported(a, line, (ts_span){"", 0}, audit_intern(a, line, shapes), size);
         return;
     }
     if (memchr(shapes.text, '(', shapes.length)) return;
@@ -364,10 +348,10 @@ static bool read_usage(ts_audit *a, int64_t line, ts_span text) {
     char word[AUDIT_SIZE];
     int64_t bytes;
     const char *behind = audit_read_size(text, word, &bytes);
-    if (!behind || !ts_hlo_begins(from(text, behind), "(")) return false;
-    ts_span rest = from(text, behind);
+    if (!behind || !ts_hlo_begins(ts_hlo_from(text, behind), "(")) return false;
+    ts_span rest = ts_hlo_from(text, behind);
     if (!skip_field(&rest) || !(behind = audit_read_size(rest, word, &bytes))) return false;
-    rest = from(rest, behind);
+    rest = ts_hlo_from(rest, behind);
     if (!ts_hlo_begins(rest, ";") || !skip_field(&rest)) return false;
     ts_span offset = rest;
     if (!skip_field(&rest)) return false;
@@ -413,9 +397,9 @@ static bool begins_section(ts_audit *a, ts_span text) {
 static void read_live(ts_audit *a, int64_t line, ts_span text) {
     char word[AUDIT_SIZE];
     int64_t bytes;
-    const char *colon = find(text, ": "),
-               *end = colon ? audit_read_size(from(text, colon), word, &bytes) : NULL;
-    if (!end || !ts_hlo_begins(from(text, end), " bytes")) return;
+    const char *colon = ts_hlo_find(text, ": "),
+               *end = colon ? audit_read_size(ts_hlo_from(text, colon), word, &bytes) : NULL;
+    if (!end || !ts_hlo_begins(ts_hlo_from(text, end), " bytes")) return;
     ts_audit_allocation *made = new_allocation(a, line, word, bytes);
     if (!made) return;
     made->at_peak = true;
@@ -426,8 +410,8 @@ static void read_live(ts_audit *a, int64_t line, ts_span text) {
 static bool is_listed(ts_span text) {
     char last = text.length > 0 ? text.text[text.length - 1] : ' ';
     const char *blank = memchr(text.text, ' ', text.length);
-    return *text.text == '<' || last == ':' || !blank || blank[1] == '{' || find(text, ", operand ") ||
-           find(text, " bytes") || ts_hlo_begins(text, "The rest ");
+    return *text.text == '<' || last == ':' || !blank || blank[1] == '{' || ts_hlo_find(text, ", operand ") ||
+           ts_hlo_find(text, " bytes") || ts_hlo_begins(text, "The rest ");
 }
 
 audit_line audit_memory_line(ts_audit *a, int64_t line, ts_span text) {

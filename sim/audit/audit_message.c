@@ -16,10 +16,10 @@ enum { LOOK_BACK = 48 };
 
 /* The word behind `label` in the text; false when the label is not there. */
 static bool word_after(ts_span text, const char *label, char *out, size_t size) {
-    const char *at = memmem(text.text, text.length, label, strlen(label)), *end = text.text + text.length;
+    const char *at = ts_hlo_find(text, label), *end = text.text + text.length;
     size_t length = 0;
     if (!at) return false;
-    for (at += strlen(label); at < end && *at == ' ';) at++;
+    while (at < end && *at == ' ') at++;
     while (at < end && *at != ' ' && *at != ',' && *at != ')' && length + 1 < size) out[length++] = *at++;
     out[length] = '\0';
     if (length > 2 && strcmp(out + length - 2, "iB") == 0) out[length - 2] = '\0';
@@ -30,9 +30,8 @@ void audit_close_block(ts_audit *a) {
     report_block *block = &a->block;
     if (!block->open) return;
     block->open = false;
-    if (!block->shape[0])
-        audit_note(a, 1, block->line, "reported allocations without a shape", (ts_span){"", 0});
     if (!block->shape[0]) {
+        audit_note(a, 1, block->line, "reported allocations without a shape", (ts_span){"", 0});
         audit_keep_block(a, AUDIT_NONE);
         return;
     }
@@ -68,8 +67,7 @@ static bool size_before(const char *failed, const char *shape, const char *after
 
 static bool read_shapes(ts_audit *a, int64_t line, ts_span text) {
     ts_span rest = text, found;
-    const char *after = text.text, *failed = memmem(text.text, text.length, "Allocation (size=", 17);
-    if (failed) failed += 17;
+    const char *after = text.text, *failed = ts_hlo_find(text, "Allocation (size=");
     char size[AUDIT_SIZE];
     bool any = false;
     while (ts_hlo_find_shape(&rest, &found)) {
@@ -88,9 +86,8 @@ static bool read_shapes(ts_audit *a, int64_t line, ts_span text) {
 /* What follows a label, wherever a log puts it; NULL: it is not there. Logs write a time and a location
  * before the line. */
 static const char *behind(ts_span text, const char *label) {
-    const char *at = memmem(text.text, text.length, label, strlen(label));
-    bool starts = at && (at == text.text || at[-1] == ' ' || at[-1] == '\t');
-    return starts ? at + strlen(label) : NULL;
+    const char *at = ts_hlo_find(text, label), *begin = at ? at - strlen(label) : NULL;
+    return at && (begin == text.text || begin[-1] == ' ' || begin[-1] == '\t') ? at : NULL;
 }
 
 static bool is_size(ts_span text) {

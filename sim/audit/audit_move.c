@@ -9,9 +9,7 @@ static int32_t find_operand(ts_audit *a, int64_t line, ts_span operands, int num
     ts_span item;
     bool cut;
     *flags = 0;
-    do {
-        if (!ts_hlo_next(&operands, &item)) return AUDIT_NONE;
-    } while (number-- > 0);
+    if (!ts_hlo_item(operands, number, &item)) return AUDIT_NONE;
     const char *end = item.text + item.length;
     const char *behind = item.length > 0 ? ts_hlo_shape_end(item.text, end, &cut) : NULL;
     int32_t known = audit_table_get(&a->names, audit_hash_operand(item));
@@ -25,8 +23,8 @@ static bool read_permutation(ts_span attributes, int rank, int *permutation) {
     ts_span value, item;
     bool seen[TS_LAYOUT_MAX_DIMS] = {false};
     int count = 0;
-    if (!ts_hlo_attribute(attributes, "dimensions", &value) || value.length < 2) return false;
-    value = (ts_span){value.text + 1, value.length - 2};
+    if (!ts_hlo_attribute(attributes, "dimensions", &value)) return false;
+    value = ts_hlo_inside(value);
     while (ts_hlo_next(&value, &item)) {
         int64_t dim = ts_hlo_number(item);
         if (count == rank || dim < 0 || dim >= rank || seen[dim]) return false;
@@ -67,12 +65,8 @@ static int space_of(const ts_audit *a, int32_t shape) { return a->shapes[shape].
 
 /* The array that is member `number` of a tuple's text, or of the tuple that this member is. */
 static int32_t member(ts_audit *a, int64_t line, ts_span tuple, int number, int within) {
-    ts_span rest, item;
-    if (tuple.length < 2 || *tuple.text != '(') return AUDIT_NONE;
-    rest = (ts_span){tuple.text + 1, tuple.length - 2};
-    do {
-        if (!ts_hlo_next(&rest, &item)) return AUDIT_NONE;
-    } while (number-- > 0);
+    ts_span item;
+    if (!ts_hlo_begins(tuple, "(") || !ts_hlo_item(ts_hlo_inside(tuple), number, &item)) return AUDIT_NONE;
     if (item.length > 0 && *item.text == '(' && within >= 0) return member(a, line, item, within, -1);
     return item.length > 0 ? only_array(a, audit_intern(a, line, item)) : AUDIT_NONE;
 }

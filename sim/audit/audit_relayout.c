@@ -175,22 +175,19 @@ static uint64_t key_of(const audit_wanted *w) {
     return audit_hash((const char *)parts, sizeof parts);
 }
 
-static void keep(audit_prices *p, struct audit_exact exact) {
-    *TS_APPEND(p->arena, p->exact, p->exact_count) = exact;
-}
-
 static audit_price price_exactly(audit_prices *p, const audit_wanted *w, const relayout *r, uint64_t kind,
                                  audit_price line) {
     way best = one_pass(p, r);
     bool in_two = (w->changes & TS_AUDIT_TYPE) && (w->changes & TS_AUDIT_ORDER);
     if (in_two) try_two_passes(p, r, &best);
-    keep(p, (struct audit_exact){.key = key_of(w),
-                                 .kind = kind,
-                                 .orders = orders_of(r),
-                                 .bytes = w->traffic.read + w->traffic.written,
-                                 .line_cycles = line.cycles,
-                                 .cycles = best.cycles,
-                                 .by = best.by});
+    *TS_APPEND(p->arena, p->exact, p->exact_count) =
+        (struct audit_exact){.key = key_of(w),
+                             .kind = kind,
+                             .orders = orders_of(r),
+                             .bytes = w->traffic.read + w->traffic.written,
+                             .line_cycles = line.cycles,
+                             .cycles = best.cycles,
+                             .by = best.by};
     if (best.cycles < 0) return line;
     return (audit_price){.known = true, .cycles = best.cycles, .by = best.by};
 }

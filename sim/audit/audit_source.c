@@ -35,9 +35,9 @@ void audit_forget_awaited(ts_audit *a) { a->awaited_count = 0; }
 
 /* Where the operand was made. */
 static int32_t location_of_maker(const ts_audit *a) {
-    ts_span rest = a->now->operands, item;
-    if (!ts_hlo_next(&rest, &item)) return AUDIT_NONE;
-    return audit_table_get(&a->made_at, audit_hash_operand(item));
+    ts_span item;
+    return ts_hlo_item(a->now->operands, 0, &item) ? audit_table_get(&a->made_at, audit_hash_operand(item))
+                                                   : AUDIT_NONE;
 }
 
 void audit_await_reader(ts_audit *a, ts_span name) {

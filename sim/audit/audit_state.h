@@ -199,7 +199,8 @@ void audit_close_block(ts_audit *a);
 int32_t audit_with_tiles(ts_audit *a, int64_t line, int32_t shape, const char *reported);
 /* A reported size, and how many times that of the values it is ("" where that is not said). */
 void audit_compare(ts_audit *a, int64_t line, int32_t shape, const char *reported, const char *expansion);
-/* An array whose size the text reports: a buffer, compared. The shape with the tiles that this explains. */
+/* An array whose size the text reports: a buffer, compared. The shape with the tiles that this explains. Of
+ * AUDIT_NONE nothing. */
 int32_t audit_add_reported(ts_audit *a, int64_t line, ts_span name, int32_t shape, const char *reported);
 
 /* ---- A module's header (audit_header.c) ---- */
@@ -294,6 +295,8 @@ void audit_copies_finish(ts_audit *a, ts_audit_result *r);
 /* ---- What is kept, and bounded ---- */
 
 void audit_keep_init(ts_audit *a);
+/* As much as there is room for, with '?' in place of what does not print, and a NUL. */
+void audit_keep_printable(char *out, size_t size, ts_span text);
 void audit_keep_buffer(ts_audit *a, const ts_audit_buffer *buffer, ts_span name);
 /* Compare buffers: by shape, memory space and line; the most waste first, then by line. */
 int audit_by_shape(const void *x, const void *y);

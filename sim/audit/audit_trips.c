@@ -58,11 +58,8 @@ static value named(const ts_audit *a, ts_span operand) {
 }
 
 static value operand(const ts_audit *a, const ts_hlo_instruction *i, int number) {
-    ts_span rest = i->operands, item;
-    do {
-        if (!ts_hlo_next(&rest, &item)) return none;
-    } while (number-- > 0);
-    return named(a, item);
+    ts_span item;
+    return ts_hlo_item(i->operands, number, &item) ? named(a, item) : none;
 }
 
 static bool read_integer(ts_span text, int64_t *number) {

@@ -98,6 +98,17 @@ const char *ts_hlo_shape_end(const char *at, const char *end, bool *cut);
 /* The next operand, or member of a tuple: text between commas that no bracket or quote encloses, without
  * spaces and comments around it. False when there is none; *rest is what follows. */
 bool ts_hlo_next(ts_span *rest, ts_span *item);
+/* The same of a list: the number-th, from 0. */
+bool ts_hlo_item(ts_span list, int number, ts_span *item);
+/* "a, b" of "(a, b)" or "{a, b}"; nothing of what is too short for both brackets. */
+static inline ts_span ts_hlo_inside(ts_span span) {
+    return span.length < 2 ? (ts_span){span.text, 0} : (ts_span){span.text + 1, span.length - 2};
+}
+/* Behind the label, wherever it is; NULL: it is not there. And the text from there on. */
+const char *ts_hlo_find(ts_span text, const char *label);
+static inline ts_span ts_hlo_from(ts_span text, const char *at) {
+    return (ts_span){at, (size_t)(text.text + text.length - at)};
+}
 /* The next shape anywhere in a text, such as a message; *rest is what follows it. False: no more. */
 bool ts_hlo_find_shape(ts_span *rest, ts_span *shape);
 /* The value of `name=` at no depth in the attributes: up to the comma that ends it. */

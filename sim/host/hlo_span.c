@@ -136,6 +136,17 @@ bool ts_hlo_next(ts_span *rest, ts_span *item) {
     return true;
 }
 
+bool ts_hlo_item(ts_span list, int number, ts_span *item) {
+    for (; ts_hlo_next(&list, item); number--)
+        if (number == 0) return true;
+    return false;
+}
+
+const char *ts_hlo_find(ts_span text, const char *label) {
+    const char *at = memmem(text.text, text.length, label, strlen(label));
+    return at ? at + strlen(label) : NULL;
+}
+
 /* One name=value of the attributes at a time. */
 bool ts_hlo_attribute(ts_span attributes, const char *name, ts_span *value) {
     ts_span item;

@@ -92,10 +92,7 @@ bool ts_layout_forward_blocks(const ts_layout *layout, int64_t first, int64_t co
     int64_t at[TS_LAYOUT_MAX_DIMS];
     block b;
     if (function->forward && !function->forward_block) return false;
-    for (int i = layout->rank - 1; i >= 0 && count > 0; i--) {
-        at[i] = first % layout->dims[i];
-        first /= layout->dims[i];
-    }
+    if (count > 0) ts_index_unflatten(layout->rank, layout->dims, first, at);
     for (int64_t done = 0; done < count; done += TS_MAP_BLOCK) {
         b.many = count - done < TS_MAP_BLOCK ? (int)(count - done) : TS_MAP_BLOCK;
         for (int k = 0; k < b.many; k++) {

@@ -133,8 +133,7 @@ static bool coordinates_fit(const ts_layout *layout) {
         reach[i] = offset < 0 ? -offset : offset;
     }
     for (int i = 0; i < layout->digit_count + layout->replica_count; i++) {
-        const ts_iter *iter =
-            i < layout->digit_count ? &layout->digits[i] : &layout->replicas[i - layout->digit_count];
+        const ts_iter *iter = ts_layout_iter(layout, i);
         int64_t span;
         if (iter->extent == 0 || iter->stride == INT64_MIN) continue;
         if (!ts_mul(iter->extent - 1, iter->stride < 0 ? -iter->stride : iter->stride, &span)) return false;
@@ -146,8 +145,7 @@ static bool coordinates_fit(const ts_layout *layout) {
 static bool counts_fit(const ts_layout *layout) {
     int64_t total = 1;
     for (int i = 0; i < layout->digit_count + layout->replica_count; i++) {
-        const ts_iter *iter =
-            i < layout->digit_count ? &layout->digits[i] : &layout->replicas[i - layout->digit_count];
+        const ts_iter *iter = ts_layout_iter(layout, i);
         if (iter->extent != 0 && !ts_mul(total, iter->extent, &total)) return false;
     }
     return true;

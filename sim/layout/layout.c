@@ -28,10 +28,6 @@ int ts_layout_find_axis(const ts_layout *layout, const char *name, size_t length
     return -1;
 }
 
-static const ts_iter *iter_at(const ts_layout *layout, int i) {
-    return i < layout->digit_count ? &layout->digits[i] : &layout->replicas[i - layout->digit_count];
-}
-
 /* A swizzle permutes within blocks of 2^(keep + shift + bits). */
 static void widen_by_swizzle(const ts_swizzle *swizzle, int axis, int64_t *low, int64_t *high) {
     if (!swizzle->present || swizzle->axis != axis) return;
@@ -45,13 +41,9 @@ void ts_layout_axis_range(const ts_layout *layout, int axis, int64_t *low, int64
     if (ts_layout_padded_count(layout) == 0) return;
     if (layout->function.forward) *high += layout->axis_sizes[axis] - 1;
     for (int i = 0; i < layout->digit_count + layout->replica_count; i++) {
-        const ts_iter *iter = iter_at(layout, i);
+        const ts_iter *iter = ts_layout_iter(layout, i);
         if (iter->axis != axis) continue;
-        int64_t span = (iter->extent - 1) * iter->stride;
-        if (span < 0)
-            *low += span;
-        else
-            *high += span;
+        *(iter->stride < 0 ? low : high) += (iter->extent - 1) * iter->stride;
     }
     widen_by_swizzle(&layout->swizzle, axis, low, high);
 }
@@ -234,7 +226,7 @@ static void fill_items(search *s) {
     s->item_count = layout->digit_count + layout->replica_count;
     s->items = TS_NEW_ARRAY(s->arena, search_item, s->item_count);
     for (int i = 0; i < s->item_count; i++) {
-        s->items[i].iter = iter_at(layout, i);
+        s->items[i].iter = ts_layout_iter(layout, i);
         s->items[i].position = i < layout->digit_count ? i : -1;
     }
     if (s->item_count > 0) qsort(s->items, (size_t)s->item_count, sizeof *s->items, compare_items);

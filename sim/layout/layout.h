@@ -125,6 +125,10 @@ const ts_layout *ts_layout_squeeze(ts_error *err, ts_arena *arena, const ts_layo
 int64_t ts_layout_element_count(const ts_layout *layout); /* product of the logical dims */
 int64_t ts_layout_replica_total(const ts_layout *layout); /* points per element, at least 1 */
 int ts_layout_find_axis(const ts_layout *layout, const char *name, size_t length); /* -1 when there is none */
+/* Digits, then replicas. */
+static inline const ts_iter *ts_layout_iter(const ts_layout *layout, int i) {
+    return i < layout->digit_count ? &layout->digits[i] : &layout->replicas[i - layout->digit_count];
+}
 /* The number of digit combinations, padding included. */
 int64_t ts_layout_padded_count(const ts_layout *layout);
 /* Smallest and largest coordinate that any element, padding or replica has on an axis; where there is none,

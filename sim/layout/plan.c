@@ -2,12 +2,12 @@
 #include "layout/plan.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "plan_segments.h"
 #include "base/number.h"
+#include "base/text.h"
 
 enum { INJECTIVE_LIMIT = 1 << 22 };
 
@@ -198,21 +198,15 @@ static bool make_parts(ts_plan *plan, ts_arena *arena) {
     return count_boxes(plan);
 }
 
-static void index_text(const int64_t *index, int rank, char out[128]) {
-    size_t used = 0;
-    out[0] = '\0';
-    for (int i = 0; i < rank && used < 100; i++)
-        used += (size_t)snprintf(out + used, 128 - used, "%s%lld", i ? "," : "", (long long)index[i]);
-}
-
 static bool refuse_overlap(ts_error *err, ts_arena *arena, const ts_layout *layout) {
     ts_layout_injectivity found;
     if (!ts_layout_injective(err, arena, layout, INJECTIVE_LIMIT, &found)) return false;
     if (found.injective) return true;
-    char a[128], b[128];
-    index_text(found.first, layout->rank, a);
-    index_text(found.second, layout->rank, b);
-    return ts_error_set(err, TS_ERROR_INPUT, "the destination puts (%s) and (%s) in one place", a, b);
+    ts_text places = ts_text_begin(arena);
+    ts_text_add_tuple(&places, found.first, layout->rank);
+    ts_text_add(&places, " and ");
+    ts_text_add_tuple(&places, found.second, layout->rank);
+    return ts_error_set(err, TS_ERROR_INPUT, "the destination puts %s in one place", places.bytes);
 }
 
 /* The largest address of a side must fit: the range of each axis times its bits. */
@@ -277,7 +271,10 @@ const int64_t *ts_plan_squeeze(ts_error *err, ts_arena *arena, ts_plan_side *sid
 }
 
 /* What it moves of its two sides; NULL on an error. */
-static const ts_plan *compose(ts_error *err, ts_arena *arena, ts_plan *plan, int rank, const int64_t *sizes) {
+static const ts_plan *compose(ts_error *err, ts_arena *arena, const ts_plan *of, int rank,
+                              const int64_t *sizes) {
+    ts_plan *plan = TS_NEW(arena, ts_plan);
+    *plan = *of;
     plan->rank = rank;
     plan->sizes = TS_COPY_ARRAY(arena, sizes, rank);
     if (!set_side(err, arena, &plan->src, rank, plan->sizes, &plan->src_layout) ||
@@ -300,16 +297,12 @@ static const ts_plan *compose(ts_error *err, ts_arena *arena, ts_plan *plan, int
 
 const ts_plan *ts_plan_new(ts_error *err, ts_arena *arena, const ts_plan_side *src, const ts_plan_side *dst,
                            int rank, const int64_t *sizes) {
-    ts_plan *plan = TS_NEW(arena, ts_plan);
-    *plan = (ts_plan){.src = *src, .dst = *dst};
-    return compose(err, arena, plan, rank, sizes);
+    return compose(err, arena, &(ts_plan){.src = *src, .dst = *dst}, rank, sizes);
 }
 
 const ts_plan *ts_plan_of_elements(ts_error *err, ts_arena *arena, const ts_plan_side *src,
                                    const ts_plan_side *dst, int rank, const int64_t *sizes) {
-    ts_plan *plan = TS_NEW(arena, ts_plan);
-    *plan = (ts_plan){.src = *src, .dst = *dst, .keeps_padding = true};
-    return compose(err, arena, plan, rank, sizes);
+    return compose(err, arena, &(ts_plan){.src = *src, .dst = *dst, .keeps_padding = true}, rank, sizes);
 }
 
 /* ---- Boxes ---- */
@@ -362,10 +355,7 @@ static int64_t point_bits(const ts_plan_side *side, const ts_layout *layout, con
 
 static void gather_box(const ts_plan *plan, int64_t number, ts_plan_box *box) {
     int64_t index[TS_LAYOUT_MAX_DIMS];
-    for (int i = plan->rank - 1; i >= 0; i--) {
-        index[i] = number % plan->sizes[i];
-        number /= plan->sizes[i];
-    }
+    ts_index_unflatten(plan->rank, plan->sizes, number, index);
     box->src_bits = point_bits(&plan->src, plan->src_layout, index);
     box->dst_bits = point_bits(&plan->dst, plan->dst_layout, index);
     for (int i = 0; i < plan->dst_layout->replica_count && i < TS_PLAN_MAX_LOOPS; i++) {

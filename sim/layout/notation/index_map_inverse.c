@@ -1,6 +1,5 @@
 /* Index maps: their inverses, at a point and in closed form, and the loops over a transformed tensor. */
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "index_map_private.h"
 #include "base/number.h"
@@ -142,11 +141,7 @@ static bool has_closed_form(const inverter *v, const int64_t *shape) {
 
 static const char *const *index_names(ts_arena *arena, int count) {
     const char **names = TS_NEW_ARRAY(arena, const char *, count);
-    for (int i = 0; i < count; i++) {
-        char name[16];
-        int length = snprintf(name, sizeof name, "x%d", i);
-        names[i] = ts_arena_copy_text(arena, name, (size_t)length);
-    }
+    for (int i = 0; i < count; i++) names[i] = ts_text_format(arena, "x%d", i);
     return names;
 }
 

@@ -1,6 +1,5 @@
 /* Index maps: to the common form, and whether they map two indices to one address. */
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "index_map_private.h"
@@ -17,16 +16,10 @@ typedef struct {
     int64_t stride_of[TS_LAYOUT_MAX_AXES]; /* on it */
 } index_axes;
 
-static const char *numbered(ts_arena *arena, char letter, int number) {
-    char name[16];
-    int length = snprintf(name, sizeof name, "%c%d", letter, number);
-    return ts_arena_copy_text(arena, name, (size_t)length);
-}
-
 static void axes_of_groups(ts_arena *arena, const ts_index_map *map, const int64_t *shape, index_axes *p) {
     p->axis_count = map->separator_count + 1;
     for (int g = p->axis_count - 1, i = map->count; g >= 0; g--) {
-        p->names[g] = p->axis_count == 1 ? "m" : numbered(arena, 'p', g);
+        p->names[g] = p->axis_count == 1 ? "m" : ts_text_format(arena, "p%d", g);
         p->sizes[g] = 1;
         for (int begin = g > 0 ? map->separators[g - 1] : 0; i > begin; i--) {
             p->axis_of[i - 1] = g;
@@ -39,7 +32,7 @@ static void axes_of_groups(ts_arena *arena, const ts_index_map *map, const int64
 static void axes_of_each(ts_arena *arena, const ts_index_map *map, const int64_t *shape, index_axes *p) {
     p->axis_count = map->count;
     for (int i = 0; i < map->count; i++) {
-        p->names[i] = numbered(arena, 'x', i);
+        p->names[i] = ts_text_format(arena, "x%d", i);
         p->sizes[i] = shape[i];
         p->axis_of[i] = i;
         p->stride_of[i] = 1;
