@@ -31,21 +31,21 @@ typedef struct {
     delayed_load *loads;
 } transfer;
 
-static int first_sublane(const scratch *c) { return c->at * TS_SUBLANES * c->n; }
+/* Of the side whose vregs are shuffled a vreg is eight sublanes in a row, of the other every n-th. */
+static int sublane_of(const scratch *c, int64_t number, bool shuffled) {
+    return (int)(c->at * TS_SUBLANES * c->n + number * (shuffled ? TS_SUBLANES : 1));
+}
 
-static void store(transfer *t, ts_relayout_kind kind, int value, int sublane) {
-    ts_relayout_op op = {.kind = kind,
+static void store(transfer *t, int value, int64_t number) {
+    bool shuffled = !t->how.loads_shuffled;
+    int sublane = sublane_of(&t->how, number, shuffled);
+    ts_relayout_op op = {.kind = shuffled ? TS_RELAYOUT_SHUFFLED_STORE : TS_RELAYOUT_STORE,
                          .bits = TS_WORD_BITS,
                          .input_count = 1,
                          .inputs = &value,
                          .numbers = {sublane, t->how.n}};
-    for (int i = 0; i < TS_SUBLANES && kind == TS_RELAYOUT_SHUFFLED_STORE; i++)
-        op.numbers[i] = sublane + t->how.sublanes[i];
+    for (int i = 0; i < TS_SUBLANES && shuffled; i++) op.numbers[i] = sublane + t->how.sublanes[i];
     relayout_op(t->s, op);
-}
-
-static void load_later(transfer *t, int *to, int sublane) {
-    *TS_APPEND(t->s->arena, t->loads, t->count) = (delayed_load){to, sublane};
 }
 
 static void load_all(transfer *t) {
@@ -61,46 +61,32 @@ static void load_all(transfer *t) {
     t->count = 0;
 }
 
-static void end_group(transfer *t, bool last) {
-    t->how.at = (t->how.at + 1) % t->how.groups;
-    if (t->how.at == 0 || last) load_all(t);
+/* Vreg `number` of the group: one of the source is stored, one of the result waits for its load. */
+static void pass(transfer *t, bool stored, int *vreg, int64_t number) {
+    if (stored)
+        store(t, *vreg, number);
+    else
+        *TS_APPEND(t->s->arena, t->loads, t->count) =
+            (delayed_load){vreg, sublane_of(&t->how, number, t->how.loads_shuffled)};
 }
 
-/* Each vreg of the result waits for its load; at the end of a group what it needs is stored. */
-static void to_larger(transfer *t, const relayout_state *old, int64_t i) {
-    relayout_state *s = t->s;
-    int64_t l = i / s->across / s->down, row = i / s->across % s->down, column = i % s->across;
-    int64_t position = column + t->how.skips, n = t->how.n;
-    bool end = column == s->across - 1;
-    load_later(t, &s->values[i], first_sublane(&t->how) + (int)(position % n) * TS_SUBLANES);
+/* Vreg i of the side with the larger tiles; at the end of a group also what it meets on the other side. */
+static void pass_vreg(transfer *t, const relayout_state *large, const relayout_state *small, int64_t i) {
+    bool larger = t->how.larger;
+    int64_t l = i / large->across / large->down, row = i / large->across % large->down;
+    int64_t column = i % large->across, n = t->how.n;
+    int64_t position = column + (larger ? t->how.skips : t->how.delay);
+    bool end = column == large->across - 1;
+    pass(t, !larger, &large->values[i], position % n);
     if (position % n != n - 1 && !end) return;
     for (int64_t k = 0; k < n; k++) {
-        int64_t from = row * n - t->how.delay + k;
-        if (from < 0) continue;
-        if (from >= old->down || position / n >= old->across) break;
-        store(t, TS_RELAYOUT_STORE, *relayout_at(old, l, from, position / n),
-              first_sublane(&t->how) + (int)k);
+        int64_t at = row * n - (larger ? t->how.delay : t->how.skips) + k;
+        if (at < 0) continue;
+        if (at >= small->down || position / n >= small->across) break;
+        pass(t, larger, relayout_at(small, l, at, position / n), k);
     }
-    end_group(t, end && row == s->down - 1);
-}
-
-/* Each vreg of the source is stored; at the end of a group its loads are known. */
-static void to_smaller(transfer *t, const relayout_state *old, int64_t i) {
-    relayout_state *s = t->s;
-    int64_t l = i / old->across / old->down, row = i / old->across % old->down, column = i % old->across;
-    int64_t position = column + t->how.delay, n = t->how.n, within = position % n;
-    bool end = column == old->across - 1, strided = t->how.loads_shuffled;
-    store(t, strided ? TS_RELAYOUT_STORE : TS_RELAYOUT_SHUFFLED_STORE, old->values[i],
-          first_sublane(&t->how) + (int)(strided ? within : within * TS_SUBLANES));
-    if (within != n - 1 && !end) return;
-    for (int64_t k = 0; k < n; k++) {
-        int64_t to = row * n - t->how.skips + k;
-        if (to < 0) continue;
-        if (to >= s->down || position / n >= s->across) break;
-        load_later(t, relayout_at(s, l, to, position / n),
-                   first_sublane(&t->how) + (int)(strided ? k * TS_SUBLANES : k));
-    }
-    end_group(t, end && row == old->down - 1);
+    t->how.at = (t->how.at + 1) % t->how.groups;
+    if (t->how.at == 0 || (end && row == large->down - 1)) load_all(t);
 }
 
 /* Larger tiles: `large` sublanes, from tiles of `small`. */
@@ -145,11 +131,8 @@ bool relayout_through_scratch(relayout_state *s, const int64_t *tile, const int6
     if (!begin(s, &next, &t.how) || !relayout_become(s, &next)) return false;
     int64_t used = (int64_t)TS_SUBLANES * t.how.n * t.how.groups;
     if (used > s->out->scratch_sublanes) s->out->scratch_sublanes = used;
-    for (int64_t i = 0; i < relayout_count(t.how.larger ? s : &old); i++)
-        if (t.how.larger)
-            to_larger(&t, &old, i);
-        else
-            to_smaller(&t, &old, i);
+    const relayout_state *large = t.how.larger ? s : &old, *small = t.how.larger ? &old : s;
+    for (int64_t i = 0; i < relayout_count(large); i++) pass_vreg(&t, large, small, i);
     relayout_step(s, "through scratch memory");
     return true;
 }
