@@ -17,7 +17,7 @@ static bool is_fused(ts_span name) {
 static int32_t computation_named(ts_audit *a, int64_t line, ts_span name) {
     name = audit_bare_name(name);
     uint64_t hash = audit_hash_name(name);
-    int32_t known = audit_table_get(&a->computation_table, hash);
+    int32_t known = ts_table_get(&a->computation_table, hash);
     if (known >= 0) return known;
     int32_t made = audit_new_computation(a, hash, line, name);
     a->computations[made].by_name = is_fused(name);
@@ -122,8 +122,8 @@ static void on_computation(void *self, int64_t line, ts_span name, bool entry) {
     ts_audit *a = self;
     audit_copies_begin(a, audit_bare_name(name), entry);
     audit_close_block(a);
-    audit_table_clear(&a->names);
-    audit_table_clear(&a->made_at);
+    ts_table_clear(&a->names);
+    ts_table_clear(&a->made_at);
     a->current = begun_computation(a, line, name);
     audit_begin_values(a);
     a->has_entry |= entry;
@@ -147,14 +147,14 @@ static void remember(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opc
     if (opcode == TS_HLO_OP_PARAMETER && entry) value |= NAME_PARAMETER;
     if (opcode == TS_HLO_OP_CUSTOM_CALL) value |= NAME_KERNEL;
     uint64_t hash = audit_hash_name(i->name);
-    if (audit_table_put(&a->names, hash, value)) return;
-    audit_table_clear(&a->names);
+    if (ts_table_put(&a->names, hash, value)) return;
+    ts_table_clear(&a->names);
     audit_note(a, 1, i->line, "names beyond those that are kept: earlier ones are forgotten", i->name);
 }
 
 /* Of a list of values: in the module before, or for another value of it. */
 static bool was_said(const ts_audit *a, const ts_hlo_instruction *i) {
-    return a->has_entry || audit_table_get(&a->names, audit_hash_name(i->name)) >= 0;
+    return a->has_entry || ts_table_get(&a->names, audit_hash_name(i->name)) >= 0;
 }
 
 static void note_unreadable(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
@@ -254,12 +254,12 @@ ts_audit *ts_audit_new(ts_arena *arena, const ts_audit_request *request) {
     a->reader = ts_hlo_new(arena, &a->events);
     a->locations = ts_hlo_locations_new(arena);
     audit_keep_init(a);
-    audit_table_init(&a->shape_table, arena, TS_AUDIT_SHAPES);
-    audit_table_init(&a->names, arena, TS_AUDIT_NAMES);
-    audit_table_init(&a->made_at, arena, TS_AUDIT_NAMES);
-    audit_table_init(&a->values.names, arena, TS_AUDIT_NAMES);
-    audit_table_init(&a->value_table, arena, TS_AUDIT_NAMES);
-    audit_table_init(&a->computation_table, arena, TS_AUDIT_COMPUTATIONS);
+    a->shape_table = ts_table_begin(arena, TS_AUDIT_SHAPES);
+    a->names = ts_table_begin(arena, TS_AUDIT_NAMES);
+    a->made_at = ts_table_begin(arena, TS_AUDIT_NAMES);
+    a->values.names = ts_table_begin(arena, TS_AUDIT_NAMES);
+    a->value_table = ts_table_begin(arena, TS_AUDIT_NAMES);
+    a->computation_table = ts_table_begin(arena, TS_AUDIT_COMPUTATIONS);
     return a;
 }
 

@@ -29,7 +29,7 @@ typedef struct {
 } result;
 
 struct audit_copies {
-    audit_table names;
+    ts_table names;
     audit_graph read, values; /* as written, as rewritten */
     result returned[MOST_RESULTS];
     int returned_count, callee_count;
@@ -42,7 +42,7 @@ struct audit_copies {
 static audit_copies *get(ts_audit *a) {
     if (a->copies) return a->copies;
     a->copies = TS_NEW(a->arena, audit_copies);
-    audit_table_init(&a->copies->names, a->arena, MOST_VALUES * 8); /* members of tuples too */
+    a->copies->names = ts_table_begin(a->arena, MOST_VALUES * 8); /* members of tuples too */
     a->copies->read.arena = a->copies->values.arena = a->arena;
     return a->copies;
 }
@@ -117,7 +117,7 @@ static bool read_array(ts_audit *a, ts_span text, audit_array *array) {
 }
 
 static void give_name(audit_copies *c, uint64_t hash, int32_t number) {
-    c->overflows |= !audit_table_put(&c->names, hash, number);
+    c->overflows |= !ts_table_put(&c->names, hash, number);
 }
 
 static uint64_t member(uint64_t tuple, int64_t k) {
@@ -125,13 +125,13 @@ static uint64_t member(uint64_t tuple, int64_t k) {
 }
 
 static int32_t find_member(const audit_copies *c, uint64_t tuple, int64_t k) {
-    return audit_table_get(&c->names, member(tuple, k));
+    return ts_table_get(&c->names, member(tuple, k));
 }
 
 /* The k-th of several results is "%w#k" in StableHLO, and in HLO a member of the tuple w. */
 static int32_t find(const audit_copies *c, ts_span item) {
     const char *mark = memchr(item.text, '#', item.length);
-    if (!mark) return audit_table_get(&c->names, audit_hash_operand(item));
+    if (!mark) return ts_table_get(&c->names, audit_hash_operand(item));
     ts_span tuple = {item.text, (size_t)(mark - item.text)},
             digits = {mark + 1, item.length - tuple.length - 1};
     return find_member(c, audit_hash_operand(tuple), ts_hlo_number(digits));
@@ -249,7 +249,7 @@ static void add_result(ts_audit *a, int k, int32_t number) {
 static void return_root(ts_audit *a, const ts_hlo_instruction *i) {
     uint64_t own = audit_hash_name(i->name);
     ts_span rest = leaves(i->shape), item;
-    if (!is_tuple(i->shape)) add_result(a, 0, audit_table_get(&a->copies->names, own));
+    if (!is_tuple(i->shape)) add_result(a, 0, ts_table_get(&a->copies->names, own));
     for (int k = 0; is_tuple(i->shape) && ts_hlo_next(&rest, &item); k++)
         add_result(a, k, find_member(a->copies, own, k));
 }

@@ -84,7 +84,7 @@ static void read_leaves(ts_audit *a, int64_t line, ts_span text, int depth, leaf
 
 int32_t audit_intern(ts_audit *a, int64_t line, ts_span text) {
     uint64_t hash = audit_hash_name(text);
-    int32_t known = audit_table_get(&a->shape_table, hash);
+    int32_t known = ts_table_get(&a->shape_table, hash);
     if (known >= 0) return a->shapes[known].is_tuple || a->shapes[known].text ? known : AUDIT_NONE;
     shape_record record = {.hash = hash};
     if (a->text_bytes > MOST_TEXT_BYTES || a->shape_count >= TS_AUDIT_SHAPES) {

@@ -274,7 +274,7 @@ void audit_settle(ts_audit *a) {
     computation_record now = {0};
     if (a->current >= 0) now = a->computations[a->current];
     a->computation_count = a->sums_count = a->call_count = 0;
-    audit_table_clear(&a->computation_table);
+    ts_table_clear(&a->computation_table);
     audit_forget_values(a);
     if (a->current < 0) return;
     a->current = (int32_t)a->computation_count++;
@@ -294,7 +294,7 @@ int32_t audit_new_computation(ts_audit *a, uint64_t hash, int64_t line, ts_span 
         a->computations = grown(a, a->computations, a->computation_count, &a->computation_capacity,
                                 TS_AUDIT_COMPUTATIONS, sizeof *a->computations);
     int32_t number = (int32_t)a->computation_count++;
-    audit_table_put(&a->computation_table, hash, number);
+    ts_table_put(&a->computation_table, hash, number);
     a->computations[number] = fresh_computation;
     return number;
 }
@@ -327,24 +327,33 @@ space_sum *audit_sums(ts_audit *a, int64_t line) {
 
 /* ---- Shapes ---- */
 
-static void use(ts_audit *a, bool *used, int32_t shape) {
-    if (shape < 0 || used[shape]) return;
-    used[shape] = true;
-    for (int32_t i = 0; i < a->shapes[shape].leaf_count; i++) used[a->shapes[shape].leaves[i]] = true;
+/* A reference to a shape, if it is one: what it refers to is used or, if there are new numbers, has one. */
+static void meet_shape(const ts_audit *a, bool *used, const int32_t *numbers, int32_t *shape) {
+    if (*shape < 0) return;
+    if (numbers) {
+        *shape = numbers[*shape];
+    } else if (!used[*shape]) {
+        used[*shape] = true;
+        for (int32_t i = 0; i < a->shapes[*shape].leaf_count; i++) used[a->shapes[*shape].leaves[i]] = true;
+    }
 }
 
-static void use_all(ts_audit *a, bool *used) {
-    for (int64_t i = 0; i < a->buffer_count; i++) use(a, used, a->buffers[i].shape);
+static void meet_shapes(ts_audit *a, bool *used, const int32_t *numbers) {
+    for (int64_t i = 0; i < a->buffer_count; i++) meet_shape(a, used, numbers, &a->buffers[i].shape);
     for (int64_t i = 0; i < a->move_count; i++) {
-        use(a, used, a->moves[i].src);
-        use(a, used, a->moves[i].dst);
+        meet_shape(a, used, numbers, &a->moves[i].src);
+        meet_shape(a, used, numbers, &a->moves[i].dst);
     }
-    for (int i = 0; i < a->report_count; i++) use(a, used, a->reports[i].shape);
-    for (int i = 0; i < a->allocation_count; i++) use(a, used, a->allocations[i].shape);
-    for (int64_t i = 0; i < a->entry_count + a->result_count; i++) use(a, used, a->entry_shapes[i]);
+    for (int i = 0; i < a->report_count; i++) meet_shape(a, used, numbers, &a->reports[i].shape);
+    for (int i = 0; i < a->allocation_count; i++) meet_shape(a, used, numbers, &a->allocations[i].shape);
+    for (int64_t i = 0; i < a->entry_count + a->result_count; i++)
+        meet_shape(a, used, numbers, &a->entry_shapes[i]);
     for (int64_t i = 0; i < a->names.capacity; i++) {
-        const struct audit_slot *slot = &a->names.slots[i];
-        if (slot->epoch == a->names.epoch) use(a, used, slot->value & NAME_SHAPE);
+        struct ts_table_slot *slot = &a->names.slots[i];
+        if (slot->epoch != a->names.epoch) continue;
+        int32_t shape = slot->value & NAME_SHAPE;
+        meet_shape(a, used, numbers, &shape);
+        slot->value = (slot->value & ~NAME_SHAPE) | shape;
     }
 }
 
@@ -373,7 +382,7 @@ static void keep_shapes(ts_audit *a, const bool *used, int32_t *numbers) {
     ts_arena *texts = ts_arena_new();
     int64_t kept = 0;
     for (int64_t i = 0; i < a->shape_count; i++) numbers[i] = used[i] ? (int32_t)kept++ : AUDIT_NONE;
-    audit_table_clear(&a->shape_table);
+    ts_table_clear(&a->shape_table);
     a->text_bytes = kept = 0;
     for (int64_t i = 0; i < a->shape_count; i++) {
         if (!used[i]) continue;
@@ -381,30 +390,11 @@ static void keep_shapes(ts_audit *a, const bool *used, int32_t *numbers) {
         *record = a->shapes[i];
         move_texts(texts, record, numbers);
         a->text_bytes += bytes_kept(record);
-        audit_table_put(&a->shape_table, record->hash, (int32_t)kept++);
+        ts_table_put(&a->shape_table, record->hash, (int32_t)kept++);
     }
     a->shape_count = kept;
     ts_arena_free(a->texts);
     a->texts = texts;
-}
-
-static void renumber(ts_audit *a, const int32_t *numbers) {
-    for (int64_t i = 0; i < a->buffer_count; i++) a->buffers[i].shape = numbers[a->buffers[i].shape];
-    for (int64_t i = 0; i < a->move_count; i++) {
-        ts_audit_move *move = &a->moves[i];
-        move->dst = numbers[move->dst];
-        if (move->src >= 0) move->src = numbers[move->src];
-    }
-    for (int i = 0; i < a->report_count; i++) a->reports[i].shape = numbers[a->reports[i].shape];
-    for (int i = 0; i < a->allocation_count; i++)
-        if (a->allocations[i].shape >= 0) a->allocations[i].shape = numbers[a->allocations[i].shape];
-    for (int64_t i = 0; i < a->entry_count + a->result_count; i++)
-        a->entry_shapes[i] = numbers[a->entry_shapes[i]];
-    for (int64_t i = 0; i < a->names.capacity; i++) {
-        struct audit_slot *slot = &a->names.slots[i];
-        if (slot->epoch == a->names.epoch)
-            slot->value = (slot->value & ~NAME_SHAPE) | numbers[slot->value & NAME_SHAPE];
-    }
 }
 
 void audit_forget_shapes(ts_audit *a) {
@@ -412,9 +402,9 @@ void audit_forget_shapes(ts_audit *a) {
     ts_arena *scratch = ts_arena_new();
     bool *used = TS_NEW_ARRAY(scratch, bool, a->shape_count);
     int32_t *numbers = TS_NEW_ARRAY(scratch, int32_t, a->shape_count);
-    use_all(a, used);
+    meet_shapes(a, used, NULL);
     keep_shapes(a, used, numbers);
-    renumber(a, numbers);
+    meet_shapes(a, NULL, numbers);
     ts_arena_free(scratch);
     a->forget_count = a->shape_count < FEW_SHAPES / 2 ? FEW_SHAPES : 2 * a->shape_count;
     a->forget_bytes = a->text_bytes < FEW_TEXT_BYTES / 2 ? FEW_TEXT_BYTES : 2 * a->text_bytes;
@@ -425,7 +415,7 @@ int32_t audit_new_shape(ts_audit *a, const shape_record *record) {
         a->shapes =
             grown(a, a->shapes, a->shape_count, &a->shape_capacity, TS_AUDIT_SHAPES, sizeof *a->shapes);
     int32_t number = (int32_t)a->shape_count;
-    if (!audit_table_put(&a->shape_table, record->hash, number)) return AUDIT_NONE;
+    if (!ts_table_put(&a->shape_table, record->hash, number)) return AUDIT_NONE;
     a->text_bytes += bytes_kept(record);
     a->shapes[a->shape_count++] = *record;
     return number;

@@ -293,8 +293,8 @@ static bool read_value(ts_audit *a, int64_t line, ts_span text) {
     ts_span named = end ? (ts_span){name + 1, (size_t)(end - name - 1)} : (ts_span){"", 0};
     if (a->allocation != AUDIT_NONE) a->allocations[a->allocation].values++;
     uint64_t hash = audit_hash(at, (size_t)(size - at));
-    if (audit_table_get(&a->value_table, hash) >= 0) return true; /* listed before */
-    audit_table_put(&a->value_table, hash, 0);
+    if (ts_table_get(&a->value_table, hash) >= 0) return true; /* listed before */
+    ts_table_put(&a->value_table, hash, 0);
     audit_add_reported(a, line, named, audit_intern(a, line, ts_hlo_trim(ts_hlo_from(text, shape))), word);
     return true;
 }

@@ -12,7 +12,7 @@ static int32_t find_operand(ts_audit *a, int64_t line, ts_span operands, int num
     if (!ts_hlo_item(operands, number, &item)) return AUDIT_NONE;
     const char *end = item.text + item.length;
     const char *behind = item.length > 0 ? ts_hlo_shape_end(item.text, end, &cut) : NULL;
-    int32_t known = audit_table_get(&a->names, audit_hash_operand(item));
+    int32_t known = ts_table_get(&a->names, audit_hash_operand(item));
     if (known >= 0) *flags = known & ~NAME_SHAPE;
     if (behind) return audit_intern(a, line, (ts_span){item.text, (size_t)(behind - item.text)});
     return known >= 0 ? known & NAME_SHAPE : AUDIT_NONE;

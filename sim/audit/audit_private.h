@@ -3,25 +3,10 @@
 #define TILESIM_AUDIT_AUDIT_PRIVATE_H
 
 #include "audit/audit.h"
+#include "base/table.h"
 #include "study/core_program.h"
 
-/* A table of texts, or of their hashes, to numbers; it grows up to a limit. */
-typedef struct {
-    ts_arena *arena;
-    struct audit_slot {
-        uint64_t hash;
-        int32_t value;
-        uint32_t epoch; /* of the table when it was put in; others are empty */
-    } * slots;
-    int64_t capacity, count, limit;
-    uint32_t epoch;
-} audit_table;
-
-void audit_table_init(audit_table *table, ts_arena *arena, int64_t limit);
-void audit_table_clear(audit_table *table);
-/* The value, or -1. Texts whose 64-bit hashes are equal are taken to be equal. */
-int32_t audit_table_get(const audit_table *table, uint64_t hash);
-bool audit_table_put(audit_table *table, uint64_t hash, int32_t value); /* false: full */
+/* Texts whose 64-bit hashes are equal are taken to be equal. */
 uint64_t audit_hash(const char *text, size_t length);
 uint64_t audit_hash_name(ts_span name);
 ts_span audit_bare_name(ts_span name); /* without its mark, % or @ */

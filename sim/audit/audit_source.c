@@ -36,7 +36,7 @@ void audit_forget_awaited(ts_audit *a) { a->awaited_count = 0; }
 /* Where the operand was made. */
 static int32_t location_of_maker(const ts_audit *a) {
     ts_span item;
-    return ts_hlo_item(a->now->operands, 0, &item) ? audit_table_get(&a->made_at, audit_hash_operand(item))
+    return ts_hlo_item(a->now->operands, 0, &item) ? ts_table_get(&a->made_at, audit_hash_operand(item))
                                                    : AUDIT_NONE;
 }
 
@@ -75,7 +75,7 @@ void audit_see_location(ts_audit *a, const ts_hlo_instruction *i) {
     if (a->current_fused || a->current == AUDIT_NONE) return;
     int32_t location =
         ts_hlo_metadata(i->attributes, &fields) ? ts_hlo_locations_find(a->locations, fields) : AUDIT_NONE;
-    if (location >= 0) audit_table_put(&a->made_at, audit_hash_name(i->name), location);
+    if (location >= 0) ts_table_put(&a->made_at, audit_hash_name(i->name), location);
     while (a->awaited_count > 0 && ts_hlo_next(&rest, &item))
         see_operand(a, i, audit_hash_operand(item), location);
 }

@@ -78,7 +78,7 @@ typedef struct {
     int32_t count, capacity, begin; /* begin: of this computation's */
     int32_t loop_count, loops_begun;
     audit_loop loops[AUDIT_LOOPS];
-    audit_table names;
+    ts_table names;
 } audit_values;
 
 typedef struct audit_copies audit_copies; /* values of entry (audit_copies.c) */
@@ -109,11 +109,11 @@ struct ts_audit {
     ts_hlo_reader *reader;
     ts_hlo_events events;
     ts_hlo_locations *locations;
-    audit_table made_at;           /* names of this computation, and locations */
+    ts_table made_at;              /* names of this computation, and locations */
     const ts_hlo_instruction *now; /* that is looked at; NULL: none is */
     audit_awaited awaited[AUDIT_AWAITED];
     int awaited_count;
-    audit_table shape_table, names, computation_table;
+    ts_table shape_table, names, computation_table;
     shape_record *shapes;
     int64_t shape_count, shape_capacity, text_bytes;
     int64_t forget_count,
@@ -152,7 +152,7 @@ struct ts_audit {
     audit_section section;
     int heading_space; /* that the text named last; -1: none */
     int allocation;    /* the one that values are listed of; -1: none */
-    audit_table value_table;
+    ts_table value_table;
     ts_audit_figure *figures;
     ts_audit_allocation *allocations;
     int figure_count, allocation_count;

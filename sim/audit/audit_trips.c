@@ -53,7 +53,7 @@ static value push_all(ts_audit *a, value made, const value *members, int32_t cou
 /* ---- Instructions ---- */
 
 static value named(const ts_audit *a, ts_span operand) {
-    int32_t number = audit_table_get(&a->values.names, audit_hash_operand(operand));
+    int32_t number = ts_table_get(&a->values.names, audit_hash_operand(operand));
     return number < 0 ? none : *at(a, number);
 }
 
@@ -180,7 +180,7 @@ static value called_with(ts_audit *a, const ts_hlo_instruction *i, value v) {
 }
 
 static value root_of(const ts_audit *a, ts_span name) {
-    int32_t callee = audit_table_get(&a->computation_table, audit_hash_name(audit_bare_name(name)));
+    int32_t callee = ts_table_get(&a->computation_table, audit_hash_name(audit_bare_name(name)));
     int32_t root = callee < 0 ? AUDIT_NONE : a->computations[callee].root;
     return root == AUDIT_NONE ? none : *at(a, root);
 }
@@ -235,7 +235,7 @@ static bool may_count(ts_span shape) {
 }
 
 void audit_follow_value(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
-    audit_table *names = &a->values.names;
+    ts_table *names = &a->values.names;
     value v = may_count(i->shape) ? value_of(a, i, opcode) : none;
     if (v.kind == VALUE_CONSTANT || v.kind == VALUE_MEMBER) {
         int64_t written = v.add;
@@ -245,8 +245,8 @@ void audit_follow_value(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode 
     }
     int32_t number = v.kind == VALUE_NONE ? AUDIT_NONE : push(a, &v);
     /* Regions of StableHLO use names again. */
-    bool known = number != AUDIT_NONE || (i->mlir && audit_table_get(names, audit_hash_name(i->name)) >= 0);
-    if (known) audit_table_put(names, audit_hash_name(i->name), number);
+    bool known = number != AUDIT_NONE || (i->mlir && ts_table_get(names, audit_hash_name(i->name)) >= 0);
+    if (known) ts_table_put(names, audit_hash_name(i->name), number);
     computation_record *c = a->current >= 0 ? &a->computations[a->current] : NULL;
     if (!c || c->has_root) return;
     c->root = number; /* where none is marked, the last one's */
@@ -256,7 +256,7 @@ void audit_follow_value(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode 
 /* ---- Computations ---- */
 
 void audit_begin_values(ts_audit *a) {
-    audit_table_clear(&a->values.names);
+    ts_table_clear(&a->values.names);
     a->values.begin = a->values.count;
     a->values.loop_count = a->values.loops_begun = 0;
 }
@@ -265,7 +265,7 @@ void audit_begin_values(ts_audit *a) {
 void audit_end_values(ts_audit *a) {
     value members[MOST_MEMBERS];
     int32_t *root = a->current >= 0 ? &a->computations[a->current].root : NULL;
-    audit_table_clear(&a->values.names);
+    ts_table_clear(&a->values.names);
     if (!root || *root < a->values.begin) {
         a->values.count = a->values.begin;
         return;
@@ -278,7 +278,7 @@ void audit_end_values(ts_audit *a) {
 }
 
 void audit_forget_values(ts_audit *a) {
-    audit_table_clear(&a->values.names);
+    ts_table_clear(&a->values.names);
     a->values.count = a->values.begin = a->values.loop_count = 0;
 }
 
@@ -377,7 +377,7 @@ static void name_carried(ts_audit *a, ts_span names, int32_t parameter) {
     ts_span item;
     for (int32_t k = 0; k < MOST_MEMBERS && ts_hlo_next(&names, &item); k++) {
         value v = {.kind = VALUE_MEMBER, .parameter = parameter, .index = k};
-        audit_table_put(&a->values.names, audit_hash_operand(item), push(a, &v));
+        ts_table_put(&a->values.names, audit_hash_operand(item), push(a, &v));
     }
 }
 

@@ -13,6 +13,12 @@ static inline uint64_t ts_hash_bytes(uint64_t hash, const void *bytes, size_t co
     return hash;
 }
 
+/* Other words have other hashes. */
+static inline uint64_t ts_hash_word(uint64_t word) {
+    word *= UINT64_C(0x9e3779b97f4a7c15); /* 2^64 over the golden ratio */
+    return word ^ word >> 32;
+}
+
 /* Two hashes of a sequence of words, together so wide that where they are equal the sequences are. */
 static inline void ts_hash_add(uint64_t hash[2], uint64_t word) {
     hash[0] = (hash[0] ^ word) * UINT64_C(0x9e3779b97f4a7c15);

@@ -1,7 +1,9 @@
 /* Accesses of one tensor whose addresses have the same terms are a group, and lie in it by pages of words. */
 #include "accesses.h"
 
+#include "base/hash.h"
 #include "base/number.h"
+#include "base/table.h"
 
 enum { NONE = -1, PAGE_WORDS = 1 << 10, WIDE_PAGES = 64 };
 
@@ -15,22 +17,10 @@ typedef struct {
     int next;               /* group of the tensor, NONE: the last */
 } group;
 
-/* A slot of a hash table: a tensor, whose list is of groups, or a page of a group, whose list is of
- * entries. */
-typedef struct {
-    int64_t number, page;
-    int list; /* NONE: the slot is free */
-} slot;
-
-typedef struct {
-    slot *slots;
-    int size, used; /* size: a power of 2 */
-} table;
-
 struct accesses {
     ts_arena *arena;
     const graph_node *nodes;
-    table tensors, pages;
+    ts_table tensors, pages; /* to the list of a tensor's groups; of the entries on a group's page */
     LIST_OF(group) groups;
     LIST_OF(entry) entries;
     LIST_OF(int) found;
@@ -38,40 +28,20 @@ struct accesses {
 
 accesses *accesses_new(ts_arena *arena, const graph_node *nodes) {
     accesses *a = TS_NEW(arena, accesses);
-    *a = (accesses){.arena = arena, .nodes = nodes};
+    *a = (accesses){.arena = arena,
+                    .nodes = nodes,
+                    .tensors = ts_table_begin(arena, INT64_MAX),
+                    .pages = ts_table_begin(arena, INT64_MAX)};
     return a;
 }
 
-/* ---- The table ---- */
+/* Of a page of group `g`; pages 2^32 apart are one. */
+static uint64_t page_key(int g, int64_t page) { return ts_hash_word((uint64_t)g << 32 | (uint32_t)page); }
 
-static slot *probe(const table *t, int64_t number, int64_t page) {
-    uint64_t hash = (uint64_t)number * 0x9e3779b97f4a7c15u + (uint64_t)page * 0xc2b2ae3d27d4eb4fu;
-    int i = (int)(hash >> 33) & (t->size - 1);
-    while (t->slots[i].list != NONE && (t->slots[i].number != number || t->slots[i].page != page))
-        i = (i + 1) & (t->size - 1);
-    return &t->slots[i];
-}
-
-static void grow(ts_arena *arena, table *t) {
-    table larger = {.size = t->size > 0 ? 2 * t->size : 64, .used = t->used};
-    larger.slots = TS_NEW_ARRAY(arena, slot, larger.size);
-    for (int i = 0; i < larger.size; i++) larger.slots[i].list = NONE;
-    for (int i = 0; i < t->size; i++)
-        if (t->slots[i].list != NONE) *probe(&larger, t->slots[i].number, t->slots[i].page) = t->slots[i];
-    *t = larger;
-}
-
-static int lookup(const table *t, int64_t number, int64_t page) {
-    return t->size > 0 ? probe(t, number, page)->list : NONE;
-}
-
-/* The list's new first, and what it was. */
-static int push(ts_arena *arena, table *t, int64_t number, int64_t page, int first) {
-    if (2 * t->used >= t->size) grow(arena, t);
-    slot *s = probe(t, number, page);
-    int before = s->list;
-    t->used += before == NONE;
-    *s = (slot){number, page, first};
+/* Puts a list's new first; what it was. */
+static int push(ts_table *t, uint64_t key, int first) {
+    int before = ts_table_get(t, key);
+    ts_table_put(t, key, first);
     return before;
 }
 
@@ -86,12 +56,12 @@ static bool same_terms(const ts_address *a, const ts_address *b) {
     return !ts_address_may_meet(&near, &far, TS_SPACE_VMEM);
 }
 
-static int64_t tensor_key(const graph_node *n) {
-    return (int64_t)n->address->tensor * TS_SPACE_COUNT + n->space;
+static uint64_t tensor_key(const graph_node *n) {
+    return ts_hash_word((uint64_t)n->address->tensor * TS_SPACE_COUNT + n->space);
 }
 
 static int first_group(const accesses *a, const graph_node *n) {
-    return lookup(&a->tensors, tensor_key(n), 0);
+    return ts_table_get(&a->tensors, tensor_key(n));
 }
 
 static int find_group(const accesses *a, const graph_node *n) {
@@ -105,7 +75,7 @@ static int make_group(accesses *a, const graph_node *n) {
     int g = a->groups.count;
     group *new = PUSH(a->arena, &a->groups);
     *new = (group){.like = n, .all = NONE, .wide = NONE};
-    new->next = push(a->arena, &a->tensors, tensor_key(n), 0, g);
+    new->next = push(&a->tensors, tensor_key(n), g);
     return g;
 }
 
@@ -139,7 +109,7 @@ void accesses_add(accesses *a, int at) {
     }
     for (int64_t page = first; page <= last; page++) {
         int e = new_entry(a, at, NONE);
-        a->entries.items[e].next = push(a->arena, &a->pages, g, page, e);
+        a->entries.items[e].next = push(&a->pages, page_key(g, page), e);
     }
 }
 
@@ -166,7 +136,7 @@ const int *accesses_meeting(accesses *a, int at, int since, int *count) {
         bool all = g != own || is_wide(first, last);
         find_in(a, all ? from->all : from->wide, at, since, INT64_MIN);
         for (int64_t page = first; page <= last && !all; page++)
-            find_in(a, lookup(&a->pages, g, page), at, since, page);
+            find_in(a, ts_table_get(&a->pages, page_key(g, page)), at, since, page);
     }
     *count = a->found.count;
     return a->found.items;

@@ -4,7 +4,9 @@
 
 #include "run_html.h"
 #include "timeline_private.h"
+#include "base/hash.h"
 #include "base/number.h"
+#include "base/table.h"
 #include "core/core.h"
 #include "report/run.h"
 
@@ -44,17 +46,11 @@ void ts_page_trace_open(ts_arena *arena, ts_timeline *timeline, ts_page_trace *t
 
 /* ---- What events are ---- */
 
-/* What several events are of: one row of the script's table. */
-typedef struct {
-    uint64_t key; /* 0: free */
-    int64_t number;
-} what;
-
+/* What several events are of: the rows of the script's table. */
 typedef struct {
     const ts_timeline *timeline;
-    ts_text rows; /* "[name, place, colour]" of each */
-    what *table;
-    int64_t slots, count;
+    ts_text rows;     /* "[name, place, colour]" of each */
+    ts_table numbers; /* of the rows */
 } what_table;
 
 static int colour_of_slot(int slot) {
@@ -134,21 +130,21 @@ static uint64_t key_of(const ts_trace_event *event) {
     return (uint64_t)(event->kind + 1) << 58 | (id & 0x3fffffff) << 28 | (part & 0xfffffff);
 }
 
-static int64_t number_of(what_table *t, const ts_trace_event *event) {
-    uint64_t key = key_of(event), at = key * 0x9e3779b97f4a7c15u >> 20;
-    for (at %= (uint64_t)t->slots; t->table[at].key != 0; at = (at + 1) % (uint64_t)t->slots)
-        if (t->table[at].key == key) return t->table[at].number;
-    t->table[at] = (what){key, t->count++};
+static int number_of(what_table *t, const ts_trace_event *event) {
+    uint64_t key = ts_hash_word(key_of(event));
+    int known = ts_table_get(&t->numbers, key), number = (int)t->numbers.count;
+    if (known >= 0) return known;
+    ts_table_put(&t->numbers, key, number);
     ts_text name = ts_text_begin(t->rows.arena);
     ts_text location = ts_text_begin(t->rows.arena);
     int colour = add_name(t->timeline->program, event, &name);
     add_location(t->timeline->program, event, &location);
-    ts_text_add(&t->rows, "%s[", t->count > 1 ? ",\n" : "");
+    ts_text_add(&t->rows, "%s[", number > 0 ? ",\n" : "");
     ts_json_quote(&t->rows, name.bytes);
     ts_text_add_char(&t->rows, ',');
     ts_json_quote(&t->rows, location.bytes);
     ts_text_add(&t->rows, ",%d]", colour);
-    return t->table[at].number;
+    return number;
 }
 
 /* ---- For the script ---- */
@@ -249,11 +245,11 @@ static void add_notes(const ts_page_trace *t, ts_text *out) {
 }
 
 void ts_report_page_trace_json(const ts_page_trace *t, ts_text *out) {
-    what_table table = {.timeline = t->timeline, .slots = 2 * t->count + 1};
+    what_table table = {.timeline = t->timeline,
+                        .rows = ts_text_begin(t->arena),
+                        .numbers = ts_table_begin(t->arena, INT64_MAX)};
     by_track s = sort(t);
     bool first = true;
-    table.rows = ts_text_begin(t->arena);
-    table.table = TS_NEW_ARRAY(t->arena, what, table.slots);
     ts_text_add(out, "{\"from\":%" PRId64 ",\"to\":%" PRId64 ",\"notes\":", t->timeline->from, last_cycle(t));
     add_notes(t, out);
     ts_text_add(out, ",\n\"tracks\":[");
