@@ -3,11 +3,7 @@
 #include "audit_state.h"
 
 static int32_t new_call(ts_audit *a, const audit_call_record *call) {
-    if (a->call_count == a->call_capacity) {
-        a->call_capacity = a->call_capacity ? 2 * a->call_capacity : 256;
-        a->calls = ts_arena_grow(a->arena, a->calls, (size_t)a->call_count, (size_t)a->call_capacity,
-                                 sizeof *a->calls);
-    }
+    a->calls = audit_room(a, a->calls, a->call_count, &a->call_capacity, INT64_MAX, sizeof *a->calls);
     a->calls[a->call_count] = *call;
     return (int32_t)a->call_count++;
 }

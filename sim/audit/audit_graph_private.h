@@ -24,7 +24,7 @@ typedef struct {
 typedef struct {
     ts_arena *arena;
     audit_node *list;
-    int32_t count, capacity;
+    int32_t count;
 } audit_graph;
 
 int32_t audit_graph_add(audit_graph *values, const audit_node *value); /* its number */

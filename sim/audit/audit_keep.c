@@ -28,14 +28,6 @@ void audit_keep_printable(char *out, size_t size, ts_span text) {
     out[length] = '\0';
 }
 
-/* A longer array: what is not used of it costs nothing, and those before are a third of it in all. */
-static void *grown(ts_audit *a, const void *old, int64_t count, int64_t *capacity, int64_t most,
-                   size_t size) {
-    *capacity = *capacity == 0 ? 256 : 4 * *capacity;
-    if (*capacity > most) *capacity = most;
-    return ts_arena_grow(a->arena, old, (size_t)count, (size_t)*capacity, size);
-}
-
 /* ---- What is not understood ---- */
 
 void audit_note(ts_audit *a, int64_t count, int64_t line, const char *kind, ts_span excerpt) {
@@ -105,9 +97,8 @@ void audit_keep_buffer(ts_audit *a, const ts_audit_buffer *buffer, ts_span name)
         merge_buffers(a);
         if (a->buffer_count > MOST_MERGED) drop_buffers(a);
     }
-    if (a->buffer_count == a->buffer_capacity)
-        a->buffers =
-            grown(a, a->buffers, a->buffer_count, &a->buffer_capacity, TS_AUDIT_RECORDS, sizeof *a->buffers);
+    a->buffers =
+        audit_room(a, a->buffers, a->buffer_count, &a->buffer_capacity, TS_AUDIT_RECORDS, sizeof *a->buffers);
     a->buffers[a->buffer_count] = *buffer;
     a->buffers[a->buffer_count].count = 1;
     audit_find_source(a, &a->buffers[a->buffer_count].source);
@@ -185,8 +176,7 @@ void audit_keep_move(ts_audit *a, const ts_audit_move *move, ts_span name) {
         audit_merge_moves(a);
         if (a->move_count > MOST_MERGED) drop_moves(a);
     }
-    if (a->move_count == a->move_capacity)
-        a->moves = grown(a, a->moves, a->move_count, &a->move_capacity, TS_AUDIT_RECORDS, sizeof *a->moves);
+    a->moves = audit_room(a, a->moves, a->move_count, &a->move_capacity, TS_AUDIT_RECORDS, sizeof *a->moves);
     ts_audit_move *kept = &a->moves[a->move_count++];
     *kept = *move;
     kept->count = kept->runs = 1;
@@ -290,9 +280,8 @@ int32_t audit_new_computation(ts_audit *a, uint64_t hash, int64_t line, ts_span 
                    "computations beyond those that are kept: how earlier ones are called is forgotten", name);
         audit_settle(a);
     }
-    if (a->computation_count == a->computation_capacity)
-        a->computations = grown(a, a->computations, a->computation_count, &a->computation_capacity,
-                                TS_AUDIT_COMPUTATIONS, sizeof *a->computations);
+    a->computations = audit_room(a, a->computations, a->computation_count, &a->computation_capacity,
+                                 TS_AUDIT_COMPUTATIONS, sizeof *a->computations);
     int32_t number = (int32_t)a->computation_count++;
     ts_table_put(&a->computation_table, hash, number);
     a->computations[number] = fresh_computation;
@@ -318,8 +307,7 @@ space_sum *audit_sums(ts_audit *a, int64_t line) {
         audit_settle(a);
         number = &a->computations[a->current].sums;
     }
-    if (a->sums_count == a->sums_capacity)
-        a->sums = grown(a, a->sums, a->sums_count, &a->sums_capacity, AUDIT_SUMS, sizeof *a->sums);
+    a->sums = audit_room(a, a->sums, a->sums_count, &a->sums_capacity, AUDIT_SUMS, sizeof *a->sums);
     *number = (int32_t)a->sums_count++;
     memset(a->sums[*number], 0, sizeof *a->sums);
     return a->sums[*number];
@@ -411,9 +399,8 @@ void audit_forget_shapes(ts_audit *a) {
 }
 
 int32_t audit_new_shape(ts_audit *a, const shape_record *record) {
-    if (a->shape_count == a->shape_capacity)
-        a->shapes =
-            grown(a, a->shapes, a->shape_count, &a->shape_capacity, TS_AUDIT_SHAPES, sizeof *a->shapes);
+    a->shapes =
+        audit_room(a, a->shapes, a->shape_count, &a->shape_capacity, TS_AUDIT_SHAPES, sizeof *a->shapes);
     int32_t number = (int32_t)a->shape_count;
     if (!ts_table_put(&a->shape_table, record->hash, number)) return AUDIT_NONE;
     a->text_bytes += bytes_kept(record);

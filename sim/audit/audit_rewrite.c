@@ -13,13 +13,8 @@ static unsigned bit(int dim) { return 1u << dim; }
 static audit_node *at(const audit_graph *v, int32_t number) { return &v->list[number]; }
 
 int32_t audit_graph_add(audit_graph *v, const audit_node *value) {
-    if (v->count == v->capacity) {
-        int32_t more = v->capacity ? 2 * v->capacity : 32;
-        v->list = ts_arena_grow(v->arena, v->list, (size_t)v->count, (size_t)more, sizeof *v->list);
-        v->capacity = more;
-    }
-    v->list[v->count] = *value;
-    return v->count++;
+    *TS_APPEND(v->arena, v->list, v->count) = *value;
+    return v->count - 1;
 }
 
 static bool same_array(const audit_array *a, const audit_array *b) {

@@ -75,7 +75,8 @@ enum { AUDIT_LOOPS = 64 /* open ones; the reader tells of fewer */ };
 /* What integers are, of the computation that the text is in, and the results of those before. */
 typedef struct {
     struct audit_value *list;
-    int32_t count, capacity, begin; /* begin: of this computation's */
+    int64_t capacity;
+    int32_t count, begin; /* begin: of this computation's */
     int32_t loop_count, loops_begun;
     audit_loop loops[AUDIT_LOOPS];
     ts_table names;
@@ -295,6 +296,15 @@ void audit_copies_finish(ts_audit *a, ts_audit_result *r);
 /* ---- What is kept, and bounded ---- */
 
 void audit_keep_init(ts_audit *a);
+/* The list with room for one more, `most` in all: what is not used of it costs nothing, and those before are a
+ * third of it in all. */
+static inline void *audit_room(ts_audit *a, void *list, int64_t count, int64_t *capacity, int64_t most,
+                               size_t size) {
+    if (count < *capacity) return list;
+    *capacity = *capacity == 0 ? 256 : 4 * *capacity;
+    if (*capacity > most) *capacity = most;
+    return ts_arena_grow(a->arena, list, (size_t)count, (size_t)*capacity, size);
+}
 /* As much as there is room for, with '?' in place of what does not print, and a NUL. */
 void audit_keep_printable(char *out, size_t size, ts_span text);
 void audit_keep_buffer(ts_audit *a, const ts_audit_buffer *buffer, ts_span name);

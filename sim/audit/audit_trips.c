@@ -32,11 +32,7 @@ static const value *at(const ts_audit *a, int32_t number) { return &a->values.li
 static int32_t push(ts_audit *a, const value *v) {
     audit_values *all = &a->values;
     if (all->count == MOST_VALUES) return AUDIT_NONE;
-    if (all->count == all->capacity) {
-        all->capacity = all->capacity ? 2 * all->capacity : 256;
-        all->list =
-            ts_arena_grow(a->arena, all->list, (size_t)all->count, (size_t)all->capacity, sizeof *all->list);
-    }
+    all->list = audit_room(a, all->list, all->count, &all->capacity, MOST_VALUES, sizeof *all->list);
     all->list[all->count] = *v;
     return all->count++;
 }
