@@ -41,16 +41,19 @@ static bool begins_hunk(hlo_margin *m, const char *at, const char *end) {
     return true;
 }
 
-/* "12,14c12,15", "12a13", "12d11": the last lines, not how many. */
+/* "12,14": the first of some lines and the last. */
+static const char *skip_lines(const char *at, const char *end, int64_t lines[2]) {
+    at = skip_number(at, end, &lines[0]);
+    lines[1] = lines[0];
+    return at && at < end && *at == ',' ? skip_number(at + 1, end, &lines[1]) : at;
+}
+
+/* "12,14c12,15", "12a13", "12d11" */
 static bool begins_change(hlo_margin *m, const char *at, const char *end) {
     int64_t from[2], to[2];
-    const char *kind = skip_number(at, end, &from[0]);
-    from[1] = from[0];
-    if (kind && kind < end && *kind == ',') kind = skip_number(kind + 1, end, &from[1]);
+    const char *kind = skip_lines(at, end, from);
     if (!kind || kind == end || !memchr("acd", *kind, 3)) return false;
-    at = skip_number(kind + 1, end, &to[0]);
-    to[1] = to[0];
-    if (at && at < end && *at == ',') at = skip_number(at + 1, end, &to[1]);
+    at = skip_lines(kind + 1, end, to);
     if (!at || (at < end && *at != '\r')) return false;
     m->diff = HLO_DIFF_CHANGE;
     m->old_left = *kind == 'a' ? 0 : from[1] - from[0] + 1;

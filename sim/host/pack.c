@@ -110,14 +110,11 @@ static bool open_window(ts_error *err, ts_arena *arena, const placement *at, win
 /* The part that this element is in becomes that of the window. */
 static void slide(window *w, int64_t element) {
     const ts_layout *layout = w->at.shape->layout;
-    int64_t left = element / w->row, rows = 1;
+    int64_t rows = 1;
     w->part.rank = layout->rank;
     memset(w->index, 0, sizeof w->index);
     for (int i = 0; i < layout->rank; i++) w->part.dims[i] = i < w->dim ? 1 : layout->dims[i];
-    for (int i = w->dim; i >= 0; i--) {
-        w->index[i] = left % layout->dims[i];
-        left /= layout->dims[i];
-    }
+    ts_index_unflatten(w->dim + 1, layout->dims, element / w->row, w->index);
     if (w->dim >= 0) {
         int64_t skipped = w->index[w->dim] % w->rows, behind;
         w->index[w->dim] -= skipped;
@@ -199,22 +196,22 @@ bool ts_host_buffer_check(ts_error *err, const ts_host_buffer *buffer, int64_t b
                         (long long)buffer->length, (long long)bytes);
 }
 
-static bool check_length(ts_error *err, const ts_host_buffer *buffer, const ts_shape *shape) {
+/* The whole of a buffer that is as long as the shape needs. */
+static bool open_buffer(ts_error *err, ts_arena *arena, const ts_host_buffer *buffer, const ts_shape *shape,
+                        placement *at) {
     int64_t needed = 0;
-    return ts_host_buffer_bytes(err, shape, &needed) && ts_host_buffer_check(err, buffer, needed);
-}
-
-static bool pack(ts_error *err, ts_arena *scratch, const ts_host_array *array, const ts_shape *shape,
-                 int threads, const ts_host_buffer *buffer) {
-    const placement at = {shape, ts_space_wrap(scratch, "the buffer", buffer->bytes, buffer->length), 0,
-                          NULL};
-    return store_with(err, scratch, array, &at, threads);
+    if (!ts_host_buffer_bytes(err, shape, &needed) || !ts_host_buffer_check(err, buffer, needed))
+        return false;
+    *at = (placement){shape, ts_space_wrap(arena, "the buffer", buffer->bytes, buffer->length), 0, NULL};
+    return true;
 }
 
 bool ts_host_pack_into(ts_error *err, const ts_host_array *array, const ts_shape *shape, int threads,
                        const ts_host_buffer *buffer) {
     ts_arena *scratch = ts_arena_new();
-    bool good = check_length(err, buffer, shape) && pack(err, scratch, array, shape, threads, buffer);
+    placement at;
+    bool good =
+        open_buffer(err, scratch, buffer, shape, &at) && store_with(err, scratch, array, &at, threads);
     ts_arena_free(scratch);
     return good;
 }
@@ -222,30 +219,26 @@ bool ts_host_pack_into(ts_error *err, const ts_host_array *array, const ts_shape
 bool ts_host_pack(ts_error *err, ts_arena *arena, const ts_host_array *array, const ts_shape *shape,
                   int threads, ts_host_array *buffer) {
     int64_t length = 0;
+    placement at;
     if (!ts_host_buffer_bytes(err, shape, &length)) return false;
     *buffer = (ts_host_array){.dtype = TS_DTYPE_U8, .rank = 1, .dims = {length}, .length = (size_t)length};
     buffer->bytes = TS_NEW_ARRAY(arena, uint8_t, length);
-    return pack(err, arena, array, shape, threads, &(ts_host_buffer){"the buffer", buffer->bytes, length});
-}
-
-static bool unpack_into(ts_error *err, ts_arena *scratch, const ts_host_buffer *buffer, const ts_shape *shape,
-                        int threads, const ts_host_array *array) {
-    const placement at = {shape, ts_space_wrap(scratch, "the buffer", buffer->bytes, buffer->length), 0,
-                          NULL};
-    return same_dims(err, array, shape->layout) && move(err, scratch, array, &at, FETCH, threads);
+    const ts_host_buffer bytes = {"the buffer", buffer->bytes, length};
+    return open_buffer(err, arena, &bytes, shape, &at) && store_with(err, arena, array, &at, threads);
 }
 
 bool ts_host_unpack_into(ts_error *err, const ts_host_buffer *buffer, const ts_shape *shape, int threads,
                          const ts_host_array *array) {
     ts_arena *scratch = ts_arena_new();
-    bool good = check_length(err, buffer, shape) && unpack_into(err, scratch, buffer, shape, threads, array);
+    placement at;
+    bool good = open_buffer(err, scratch, buffer, shape, &at) && same_dims(err, array, shape->layout) &&
+                move(err, scratch, array, &at, FETCH, threads);
     ts_arena_free(scratch);
     return good;
 }
 
 bool ts_host_unpack(ts_error *err, ts_arena *arena, const ts_host_buffer *buffer, const ts_shape *shape,
                     int threads, ts_host_array *array) {
-    if (!check_length(err, buffer, shape)) return false;
-    const placement at = {shape, ts_space_wrap(arena, "the buffer", buffer->bytes, buffer->length), 0, NULL};
-    return fetch_with(err, arena, &at, array, threads);
+    placement at;
+    return open_buffer(err, arena, buffer, shape, &at) && fetch_with(err, arena, &at, array, threads);
 }

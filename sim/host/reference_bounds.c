@@ -5,8 +5,7 @@
 
 #include "reference_loops.h"
 
-#define BELOW_1 (1 - 0x1p-50) /* more than a product and its bound are rounded by */
-#define WIDER   0x1p-48       /* more than functions that rise are off */
+#define WIDER 0x1p-48 /* more than functions that rise are off */
 
 /* Shares that are far from 1 count as none: what is rounded where exponents end could be less. */
 static range make(double low, double high, double share) {

@@ -6,8 +6,6 @@
 #include "reference_loops.h"
 #include "reference_stream.h"
 
-#define BELOW_1 (1 - 0x1p-50) /* what is off less than so much of an err passes whatever rounding does */
-
 /* An infinity is near to nothing but itself, as in numpy.isclose. */
 static bool passes(ts_tolerance bound, double ulps, double distance, double expected) {
     return ulps == 0 || ulps <= bound.ulp || distance <= bound.abs ||
@@ -180,12 +178,6 @@ static bool compare_streams(sides *s, comparison *c) {
     return true;
 }
 
-static void print_dims(const stream *value, ts_text *out) {
-    ts_text_add_char(out, '[');
-    for (int i = 0; i < value->rank; i++) ts_text_add(out, i ? ",%lld" : "%lld", (long long)value->dims[i]);
-    ts_text_add_char(out, ']');
-}
-
 /* `side`, broadcast to the shape of the left side; NULL and an error where it does not fit. */
 static stream *fit(evaluator *in, const ts_reference *text, const char *name, stream *side,
                    const stream *actual) {
@@ -195,12 +187,8 @@ static stream *fit(evaluator *in, const ts_reference *text, const char *name, st
         fits = side->dims[i] == 1 || side->dims[i] == actual->dims[i + extra];
     walk shape = ts_walk_rows(actual->rank, actual->dims);
     if (fits) return ts_stream_broadcast(in, side, &shape);
-    ts_text words = ts_text_begin(in->arena);
-    ts_text_add(&words, "the left side has shape ");
-    print_dims(actual, &words);
-    ts_text_add(&words, ", but %s has ", name);
-    print_dims(side, &words);
-    ts_reference_refuse(in, text->root, "%s", words.bytes);
+    ts_reference_refuse(in, text->root, "the left side has shape [%s], but %s has [%s]",
+                        ts_stream_dims(in, actual), name, ts_stream_dims(in, side));
     return NULL;
 }
 
@@ -220,12 +208,6 @@ static bool fit_sides(sides *s, const ts_check *check) {
     s->expected = fit(&s->right, check->expected, "the right side", s->expected, s->actual);
     if (s->expected && s->err) s->err = fit(&s->bound, check->err, "err=", s->err, s->actual);
     return s->expected && (s->err || !check->err);
-}
-
-static const ts_host_array *find_array(const ts_reference_names *names, const char *name) {
-    for (size_t i = 0; i < names->count; i++)
-        if (strcmp(names->list[i].name, name) == 0) return names->list[i].array;
-    return NULL;
 }
 
 static sides begin_sides(ts_error *err, ts_arena *scratch, const ts_check *check,
@@ -255,15 +237,15 @@ bool ts_check_run(ts_error *err, ts_arena *scratch, const ts_check *check, const
                   const ts_reference_names *before, ts_check_result *result) {
     sides s = begin_sides(err, scratch, check, after, before);
     if (!open_sides(&s, check)) return false;
-    const ts_host_array *array = find_array(after, check->name);
-    if (!array)
+    const ts_reference_name *named = ts_reference_find_name(&s.left, check->name);
+    if (!named || !named->array)
         return ts_reference_refuse(&s.left, check->actual->root,
                                    "'%.40s' is a number, expected a tensor on the left side", check->name);
     if (!fit_sides(&s, check)) return false;
     *result = (ts_check_result){.count = (size_t)s.actual->count, .rank = s.actual->rank};
     memcpy(result->dims, s.actual->dims, sizeof result->dims);
     comparison *state = TS_NEW(scratch, comparison);
-    state->type = ts_reference_describe(array->dtype);
+    state->type = ts_reference_describe(named->array->dtype);
     state->bound = check->tolerance;
     state->result = result;
     state->worst = -1;

@@ -22,7 +22,7 @@ static bool unknown_name(evaluator *in, const node *tree) {
                                near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
-static const ts_reference_name *find_name(const evaluator *in, const char *name) {
+const ts_reference_name *ts_reference_find_name(const evaluator *in, const char *name) {
     for (size_t i = 0; i < in->name_count; i++)
         if (strcmp(in->names[i].name, name) == 0) return &in->names[i];
     return NULL;
@@ -48,7 +48,7 @@ static stream *open_named_array(evaluator *in, const node *tree, const ts_refere
 
 static stream *open_name(evaluator *in, const node *tree) {
     if (is_expected(in, tree->name)) return in->expected;
-    const ts_reference_name *found = find_name(in, tree->name);
+    const ts_reference_name *found = ts_reference_find_name(in, tree->name);
     const double *constant = find_constant(tree->name);
     if (found && found->array) return open_named_array(in, tree, found);
     if (found || constant) return ts_stream_number(in, tree, found ? &found->number : constant);
@@ -73,8 +73,8 @@ static const node **unchain(ts_arena *arena, const node *tree, size_t *links) {
 /* Arguments that are no values, such as the type of a cast, are left to the evaluation. */
 static bool resolve(evaluator *in, const node *tree) {
     if (tree->kind == NODE_NAME)
-        return is_expected(in, tree->name) || find_name(in, tree->name) || find_constant(tree->name) ||
-               unknown_name(in, tree);
+        return is_expected(in, tree->name) || ts_reference_find_name(in, tree->name) ||
+               find_constant(tree->name) || unknown_name(in, tree);
     size_t links;
     const node **chained = unchain(in->arena, tree, &links);
     bool good = links == 0 || resolve(in, chained[0]->items[0]);

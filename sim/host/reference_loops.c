@@ -16,7 +16,6 @@
 #define LOG_OF_2_HIGH      0x1.62e42fee00000p-1 /* 32 bits: exact times an exponent */
 #define LOG_OF_2_LOW       0x1.a39ef35793c76p-33
 #define ROUNDER            0x1.8p52 /* what is added to it is rounded to an integer, its low bits */
-#define BELOW_1            (1 - 0x1p-50)
 #define FUSED_ONE(a, b, c) (FUSES ? __builtin_fma(a, b, c) : (a) * (b) + (c))
 #define ALWAYS_INLINE      inline __attribute__((always_inline))
 

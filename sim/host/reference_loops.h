@@ -17,6 +17,8 @@
 
 enum { REFERENCE_TILE_ROWS = 8, REFERENCE_TILE_LANES = 16, REFERENCE_LINES = 8 };
 
+#define BELOW_1 (1 - 0x1p-50) /* more than a product and its bound are rounded by */
+
 /* Operators on two numbers. NaN wins in max and min, as in NumPy and XLA. */
 #define REFERENCE_PAIRS(PAIR)                                                                                \
     PAIR(add, a + b)                                                                                         \

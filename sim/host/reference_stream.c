@@ -2,12 +2,11 @@
 #include "reference_loops.h"
 #include "reference_stream.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/number.h"
+#include "base/text.h"
 
 #if !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) /* gcc vectorises such loops only at -O3 */
 #pragma GCC optimize("O3")
@@ -325,11 +324,10 @@ stream *ts_stream_view(evaluator *in, const node *location, stream *base, int64_
     return made->arguments[0] ? made : NULL;
 }
 
-static void print_dims(const stream *value, char *out, size_t bytes) {
-    size_t at = (size_t)snprintf(out, bytes, "[");
-    for (int i = 0; i < value->rank && at + 24 < bytes; i++)
-        at += (size_t)snprintf(out + at, bytes - at, i ? ",%" PRId64 : "%" PRId64, value->dims[i]);
-    snprintf(out + at, bytes - at, "]");
+const char *ts_stream_dims(evaluator *in, const stream *value) {
+    ts_text text = ts_text_begin(in->arena);
+    ts_text_add_integers(&text, value->dims, value->rank);
+    return text.bytes;
 }
 
 bool ts_stream_common(evaluator *in, const node *location, const stream *a, const stream *b, walk *shared) {
@@ -340,10 +338,8 @@ bool ts_stream_common(evaluator *in, const node *location, const stream *a, cons
                 right = i <= b->rank ? b->dims[b->rank - i] : 1;
         dims[rank - i] = left == 1 ? right : left;
         if (left == right || left == 1 || right == 1) continue;
-        char first[128], second[128];
-        print_dims(a, first, sizeof first);
-        print_dims(b, second, sizeof second);
-        return ts_reference_refuse(in, location, "shapes %s and %s do not broadcast", first, second);
+        return ts_reference_refuse(in, location, "shapes [%s] and [%s] do not broadcast",
+                                   ts_stream_dims(in, a), ts_stream_dims(in, b));
     }
     int64_t count;
     if (!multiply_dims(in, location, rank, dims, &count)) return false;

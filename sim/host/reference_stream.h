@@ -73,6 +73,7 @@ stream *ts_stream_in_blocks(evaluator *in, stream *from);
 stream *ts_stream_steady(evaluator *in, stream *from);
 /* Element i of the result is `offset` plus what the strides make of i's index in `dims`. */
 stream *ts_stream_view(evaluator *in, const node *location, stream *base, int64_t offset, const walk *shape);
+const char *ts_stream_dims(evaluator *in, const stream *value); /* "8,128" */
 /* `shared` is the shape that a and b broadcast to, as in NumPy. */
 bool ts_stream_common(evaluator *in, const node *location, const stream *a, const stream *b, walk *shared);
 /* A stream of this shape, cheap where its arguments are, which are broadcast to it; `read` is missing. */

@@ -96,6 +96,8 @@ struct evaluator {
 const function *ts_reference_find(const char *name);
 const char *ts_reference_nearest(const char *name);
 
+/* What stands for a name; NULL: nothing does. */
+const ts_reference_name *ts_reference_find_name(const evaluator *in, const char *name);
 /* NULL on error. */
 stream *ts_reference_open(evaluator *in, const node *tree);
 bool ts_reference_integer(evaluator *in, const node *tree, const char *what, int64_t *out);
