@@ -17,7 +17,7 @@ static bool lacks_name(const hlo_held *h) { return h->text.length == MODULE_WORD
 
 /* Behind it, and behind the comma that may follow. */
 static const char *skip_name(const char *at, const char *end) {
-    while (at < end && hlo_is_name(*at)) at++;
+    at = hlo_skip(at, end, HLO_NAME);
     return at < end && *at == ',' ? at + 1 : at;
 }
 
@@ -28,8 +28,7 @@ static bool is_quote(const char *at, const char *end) {
 
 /* "," or "name=value", behind the header's last line. */
 static bool is_attribute(const char *at, const char *end) {
-    const char *word = at;
-    while (word < end && hlo_is_word(*word)) word++;
+    const char *word = hlo_skip(at, end, HLO_WORD);
     return (*at == ',' && end - at == 1) || (word > at && end - word > 1 && *word == '=' && word[1] != ' ');
 }
 
@@ -94,8 +93,7 @@ hlo_answer hlo_header_goes_on(hlo_held *h, const hlo_line *line) {
 void hlo_header_tell(const hlo_held *h, hlo_teller *t) {
     const char *end = h->text.bytes + h->text.length,
                *name = hlo_skip_space(h->text.bytes + MODULE_WORD, end);
-    const char *behind = name;
-    while (behind < end && hlo_is_name(*behind)) behind++;
+    const char *behind = hlo_skip(name, end, HLO_NAME);
     ts_span rest = {behind, (size_t)(end - behind)};
     if (rest.length > 0 && *rest.text == ',') rest.text++, rest.length--;
     if (t->events->module)

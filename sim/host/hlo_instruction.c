@@ -90,7 +90,7 @@ static const char *read_left_side(const char *at, const char *end, ts_hlo_instru
     }
     *marked = at < end && *at == '%';
     const char *name = at += *marked;
-    while (at < end && hlo_is_name(*at)) at++;
+    at = hlo_skip(at, end, HLO_NAME);
     i->name = (ts_span){name, (size_t)(at - name)};
     at = hlo_skip_space(at, end);
     return i->name.length == 0 || at >= end || *at != '=' ? NULL : hlo_skip_space(at + 1, end);

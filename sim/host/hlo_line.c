@@ -39,9 +39,9 @@ static const char *comment_start(const char *at, const char *end) {
 
 void hlo_line_strip(hlo_line *line, int most_marks) {
     const char *at = line->at, *end = line->end;
-    while (at < end && hlo_is_space(*at)) at++;
+    at = hlo_skip(at, end, HLO_SPACE);
     at = hlo_skip_stamp(skip_quotes(at, end, most_marks, &line->marks), end);
-    while (at < end && hlo_is_space(*at)) at++;
+    at = hlo_skip(at, end, HLO_SPACE);
     end = comment_start(at, end);
     while (end > at && hlo_is_space(end[-1])) end--;
     line->at = at;

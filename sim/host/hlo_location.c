@@ -55,7 +55,7 @@ bool ts_hlo_field(ts_span text, const char *name, ts_span *value) {
     size_t length = strlen(name);
     while (at < end) {
         const char *word = at = hlo_skip_space(at, end);
-        while (at < end && hlo_is_word(*at)) at++;
+        at = hlo_skip(at, end, HLO_WORD);
         bool named = (size_t)(at - word) == length && memcmp(word, name, length) == 0;
         if (at >= end || *at != '=') {
             at += at < end;

@@ -100,7 +100,7 @@ static hlo_margin_kind take_change(hlo_margin *m, const char *at, const char *en
 /* Does the text begin as HLO, or StableHLO, does and tables of numbers do not? */
 static bool begins_text(const char *at, const char *end) {
     static const char *const words[] = {"HloModule ", "ENTRY ", "ROOT ", "module ", "func.func "};
-    while (at < end && hlo_is_space(*at)) at++;
+    at = hlo_skip(at, end, HLO_SPACE);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (hlo_begins(at, end, words[i])) return true;
     if (at == end || *at != '%') return false;

@@ -197,7 +197,7 @@ typedef struct {
 
 static bool read_head(const char *at, const char *end, operation_head *head) {
     const char *name = at + 1, *word = name, *dot = NULL;
-    while (word < end && hlo_is_name(*word)) word++;
+    word = hlo_skip(word, end, HLO_NAME);
     head->name = (ts_span){name, (size_t)(word - name)};
     head->many = word < end && (*word == ':' || *word == ',');
     while (word < end && (*word == ':' || ts_is_digit(*word))) word++;
@@ -342,8 +342,7 @@ static void read_function(hlo_mlir *m, const char *at, const char *end, hlo_tell
     bool entry = memmem(at, (size_t)(end - at), " private ", 9) == NULL;
     const char *name = memchr(at, '@', (size_t)(end - at));
     if (!name) return;
-    const char *behind = ++name;
-    while (behind < end && hlo_is_name(*behind)) behind++;
+    const char *behind = hlo_skip(++name, end, HLO_NAME);
     begin_function(m, (ts_span){name, (size_t)(behind - name)}, entry, teller);
     const char *close = behind < end && *behind == '(' ? hlo_bracket_end(behind, end) : NULL;
     if (close) read_parameters(m, (ts_span){behind + 1, (size_t)(close - 1 - behind - 1)}, teller);

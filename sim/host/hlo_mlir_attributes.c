@@ -78,8 +78,7 @@ static void add_callee(hlo_mlir *m, const char *opcode, const char *at, const ch
     while (callee && callee > at && callee[-1] == '<')
         callee = memchr(callee + 1, '@', (size_t)(end - callee) - 1);
     if (!callee) return;
-    const char *behind = ++callee;
-    while (behind < end && hlo_is_name(*behind)) behind++;
+    const char *behind = hlo_skip(++callee, end, HLO_NAME);
     ts_text_add(&m->attributes, ", callee=%.*s", (int)(behind - callee), callee);
 }
 

@@ -116,8 +116,7 @@ bool hlo_mlir_mesh(hlo_mlir *m, const char *at, const char *end) {
     const char *name = generic ? hlo_mlir_value_of(at, end, key) : memchr(at, '@', (size_t)(end - at));
     if (!name || m->meshes.length > MOST_BYTES) return true;
     while (name < end && !hlo_is_name(*name)) name++;
-    const char *behind = name;
-    while (behind < end && hlo_is_name(*behind)) behind++;
+    const char *behind = hlo_skip(name, end, HLO_NAME);
     size_t before = m->meshes.length;
     ts_text_add(&m->meshes, "\n@%.*s=", (int)(behind - name), name);
     const char *axes = add_extents(&m->meshes, at, end);
@@ -130,10 +129,9 @@ bool hlo_mlir_mesh(hlo_mlir *m, const char *at, const char *end) {
 
 /* The mesh of "@name", the last of those of that name; an empty span: it is not known. */
 static ts_span find_mesh(const hlo_mlir *m, const char *at, const char *end) {
-    const char *behind = at + 1, *last = m->meshes.bytes, *stop = last + m->meshes.length;
+    const char *last = m->meshes.bytes, *stop = last + m->meshes.length;
     ts_span found = {"", 0};
-    while (behind < end && hlo_is_name(*behind)) behind++;
-    size_t length = (size_t)(behind - at);
+    size_t length = (size_t)(hlo_skip(at + 1, end, HLO_NAME) - at);
     for (const char *c = last; c && (c = memmem(c, (size_t)(stop - c), at, length)) != NULL; c += length) {
         const char *line = memchr(c, '\n', (size_t)(stop - c));
         if (c[-1] == '\n' && c + length < stop && c[length] == '=')

@@ -43,8 +43,7 @@ static ts_span stored_type(const char *at, size_t length) {
     ts_span type = {at, length};
     if (!ts_hlo_begins(type, quantized)) return type;
     type.text += sizeof quantized - 1;
-    type.length = 0;
-    while (type.text + type.length < at + length && hlo_is_word(type.text[type.length])) type.length++;
+    type.length = (size_t)(hlo_skip(type.text, at + length, HLO_WORD) - type.text);
     return type;
 }
 

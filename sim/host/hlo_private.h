@@ -25,6 +25,16 @@ static inline bool hlo_is_space(char c) { return hlo_is(c, HLO_SPACE); }
 static inline bool hlo_is_word(char c) { return hlo_is(c, HLO_WORD); }
 static inline bool hlo_is_name(char c) { return hlo_is(c, HLO_NAME); }
 
+/* Behind bytes of these kinds. */
+static inline const char *hlo_skip(const char *at, const char *end, int kinds) {
+    while (at < end && hlo_is(*at, kinds)) at++;
+    return at;
+}
+static inline const char *hlo_skip_digits(const char *at, const char *end) {
+    while (at < end && ts_is_digit(*at)) at++;
+    return at;
+}
+
 /* Does the text from `at` to `end` begin so? */
 static inline bool hlo_begins(const char *at, const char *end, const char *text) {
     const size_t length = strlen(text);

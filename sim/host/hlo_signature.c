@@ -9,7 +9,7 @@ static bool begins_parameters(const char *at, const char *end, bool marked) {
     bool cut;
     at = hlo_skip_space(at + 1, end);
     if (at == end || *at == ')') return marked;
-    while (at < end && hlo_is_name(*at)) at++;
+    at = hlo_skip(at, end, HLO_NAME);
     if (at == end || *at != ':') return false;
     at = hlo_skip_space(at + 1, end);
     return at == end ? marked : *at == '(' || ts_hlo_shape_end(at, end, &cut) != NULL || cut;
@@ -27,7 +27,7 @@ static const char *read_left_side(const char *at, const char *end, left_side *le
     left->marked = left->entry || (at < end && *at == '%');
     if (at < end && *at == '%') at++;
     const char *name = at;
-    while (at < end && hlo_is_name(*at)) at++;
+    at = hlo_skip(at, end, HLO_NAME);
     left->name = (ts_span){name, (size_t)(at - name)};
     return hlo_skip_space(at, end);
 }

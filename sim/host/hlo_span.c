@@ -175,6 +175,13 @@ static bool type_before(const char *first, const char *bracket, const char **typ
     return at < bracket && ts_dtype_find(at, (size_t)(bracket - at), &dtype);
 }
 
+/* Behind the bracket; NULL, and it is cut: none closes it. */
+static const char *closed(const char *bracket, const char *end, bool *cut) {
+    const char *behind = hlo_bracket_end(bracket, end);
+    *cut = behind == NULL;
+    return behind;
+}
+
 static const char *array_end(const char *bracket, const char *end, bool *cut) {
     const char *at = memchr(bracket, ']', (size_t)(end - bracket));
     if (at == NULL) return *cut = true, NULL;
@@ -183,26 +190,17 @@ static const char *array_end(const char *bracket, const char *end, bool *cut) {
     if (brace >= end || *brace != '{') return at;
     const char *first = hlo_skip_space(brace + 1, end);
     if (first < end && *first != ':' && !ts_is_digit(*first)) return at;
-    const char *close = hlo_bracket_end(brace, end);
-    if (close == NULL) *cut = true;
-    return close;
+    return closed(brace, end, cut);
 }
 
 const char *ts_hlo_shape_end(const char *at, const char *end, bool *cut) {
-    const char *word = at;
     *cut = false;
-    if (at < end && *at == '(') {
-        const char *close = hlo_bracket_end(at, end);
-        if (close == NULL) *cut = true;
-        return close;
-    }
-    while (word < end && hlo_is_word(*word)) word++;
+    if (at < end && *at == '(') return closed(at, end, cut);
+    const char *word = hlo_skip(at, end, HLO_WORD);
     if (word == at || word >= end) return NULL;
     if (*word == '[') return array_end(word, end, cut);
     if (*word != '(' || word != at + 1 || *at != 'b') return NULL;
-    const char *close = hlo_bracket_end(word, end);
-    if (close == NULL) *cut = true;
-    return close;
+    return closed(word, end, cut);
 }
 
 bool ts_hlo_find_shape(ts_span *rest, ts_span *shape) {

@@ -7,21 +7,6 @@
 
 enum { LONGEST_BRACKET = 80, MOST_FIELDS = 12 };
 
-static const char *skip_blanks(const char *at, const char *end) {
-    while (at < end && hlo_is_space(*at)) at++;
-    return at;
-}
-
-static const char *skip_digits(const char *at, const char *end) {
-    while (at < end && ts_is_digit(*at)) at++;
-    return at;
-}
-
-static const char *skip_name(const char *at, const char *end) {
-    while (at < end && hlo_is_name(*at)) at++;
-    return at;
-}
-
 static bool is_blank_or_end(const char *at, const char *end) { return at >= end || hlo_is_space(*at); }
 
 /* ---- Fields: each ends where its function says; NULL: it is none ---- */
@@ -29,11 +14,12 @@ static bool is_blank_or_end(const char *at, const char *end) { return at >= end 
 /* "09:05:40.7", "03:59:34,123]", "03:59:34.1Z", "03:59:34+01:00" */
 static const char *read_time(const char *at, const char *end) {
     for (int part = 0; part < 3; part++) {
-        const char *digits = at + (part == 0 && at < end && *at == '['), *behind = skip_digits(digits, end);
+        const char *digits = at + (part == 0 && at < end && *at == '['),
+                   *behind = hlo_skip_digits(digits, end);
         if (behind == digits || (part < 2 && (behind == end || *behind != ':'))) return NULL;
         at = behind + (part < 2);
     }
-    if (end - at > 1 && (*at == '.' || *at == ',') && ts_is_digit(at[1])) at = skip_digits(at + 1, end);
+    if (end - at > 1 && (*at == '.' || *at == ',') && ts_is_digit(at[1])) at = hlo_skip_digits(at + 1, end);
     if (end - at > 1 && (*at == '+' || *at == '-') && ts_is_digit(at[1]))
         for (at++; at < end && (ts_is_digit(*at) || *at == ':');) at++;
     if (at < end && *at == 'Z') at++;
@@ -45,7 +31,7 @@ static const char *read_date(const char *at, const char *end) {
     at += at < end && *at == '[';
     const char *digits = at;
     int parts = 0;
-    for (; (at = skip_digits(at, end)) > digits; digits = at) {
+    for (; (at = hlo_skip_digits(at, end)) > digits; digits = at) {
         parts++;
         if (at == end || (*at != '-' && *at != '/')) break;
         at++;
@@ -62,7 +48,7 @@ static bool begins_level(char c) {
 static const char *read_level(const char *at, const char *end) {
     static const char *const levels[] = {"INFO", "WARNING", "WARN", "ERROR", "DEBUG", "FATAL", "CRITICAL"};
     if (at == end || !begins_level(*at)) return NULL;
-    const char *behind = skip_name(at, end);
+    const char *behind = hlo_skip(at, end, HLO_NAME);
     for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++)
         if (ts_span_is((ts_span){at, (size_t)(behind - at)}, levels[i])) return behind;
     return NULL;
@@ -72,24 +58,24 @@ static const char *read_level(const char *at, const char *end) {
 static const char *read_logger(const char *at, const char *end) {
     const char *level = read_level(at, end), *name = level ? level + 1 : NULL;
     if (!level || level == end || *level != ':') return NULL;
-    const char *behind = skip_name(name, end);
+    const char *behind = hlo_skip(name, end, HLO_NAME);
     return behind > name && behind < end && *behind == ':' ? behind : NULL;
 }
 
 /* "jax - " before a level */
 static const char *read_named(const char *at, const char *end) {
-    const char *behind = skip_name(at, end);
+    const char *behind = hlo_skip(at, end, HLO_NAME);
     if (behind == at || end - behind < 3 || memcmp(behind, " - ", 3) != 0) return NULL;
     return read_level(behind + 3, end) ? behind + 2 : NULL;
 }
 
 /* "I0320", "E" */
 static const char *read_letter(const char *at, const char *end) {
-    return at < end && memchr("IWEFD", *at, 5) ? skip_digits(at + 1, end) : NULL;
+    return at < end && memchr("IWEFD", *at, 5) ? hlo_skip_digits(at + 1, end) : NULL;
 }
 
 static const char *read_number(const char *at, const char *end) {
-    const char *behind = skip_digits(at, end);
+    const char *behind = hlo_skip_digits(at, end);
     return behind > at ? behind : NULL;
 }
 
@@ -111,13 +97,13 @@ static const char *read_process(const char *at, const char *end) {
 static const char *read_rank(const char *at, const char *end) {
     const char *behind = close_of(at, end, '[', ']');
     if (!behind || behind == end || *behind != ':' || !ts_is_digit(behind[-2])) return NULL;
-    return skip_name(at + 1, end) == behind - 1 ? behind : NULL;
+    return hlo_skip(at + 1, end, HLO_NAME) == behind - 1 ? behind : NULL;
 }
 
 /* "[ERROR]", "[MainThread]" */
 static const char *read_bracket(const char *at, const char *end) {
     const char *behind = close_of(at, end, '[', ']');
-    return behind && skip_name(at + 1, end) == behind - 1 && !ts_is_digit(at[1]) ? behind : NULL;
+    return behind && hlo_skip(at + 1, end, HLO_NAME) == behind - 1 && !ts_is_digit(at[1]) ? behind : NULL;
 }
 
 /* "compiler.cc:2163]", "[core.py:1184]" */
@@ -138,9 +124,9 @@ static const char *read_stream(const char *at, const char *end) {
 
 /* "worker-1  |" */
 static const char *read_service(const char *at, const char *end) {
-    const char *name = skip_name(at, end);
+    const char *name = hlo_skip(at, end, HLO_NAME);
     if (name == at || name == end || !hlo_is_space(*name)) return NULL;
-    const char *bar = skip_blanks(name, end);
+    const char *bar = hlo_skip(name, end, HLO_SPACE);
     return bar < end && *bar == '|' ? bar + 1 : NULL;
 }
 
@@ -171,7 +157,7 @@ static const char *read_field(const char *at, const char *end, bool first, bool 
         if (behind && behind < end && *behind == ':') behind++;
         if (!behind || (!fields[i].glued && !is_blank_or_end(behind, end))) continue;
         *closes = fields[i].closes == ALWAYS || (fields[i].closes == LATER && !first);
-        const char *sign = skip_blanks(behind, end);
+        const char *sign = hlo_skip(behind, end, HLO_SPACE);
         return sign < end && *sign == '-' && is_blank_or_end(sign + 1, end) ? sign + 1 : behind;
     }
     return NULL;
@@ -186,14 +172,14 @@ const char *hlo_skip_stamp(const char *line, const char *end) {
     const char *at = line, *behind = line;
     if (!hlo_may_begin_stamp(line, end)) return line;
     if (hlo_begins(line, end, "E   ")) return line + 4; /* pytest's, of each line of an error .. */
-    if (hlo_begins(line, end, "E") && skip_blanks(line + 1, end) == end)
+    if (hlo_begins(line, end, "E") && hlo_skip(line + 1, end, HLO_SPACE) == end)
         return end; /* .. which may be empty */
     for (int i = 0; i < MOST_FIELDS && at < end; i++) {
         bool closes;
         at = read_field(at, end, i == 0, &closes);
         if (!at) break;
         if (closes) behind = at;
-        at = skip_blanks(at, end);
+        at = hlo_skip(at, end, HLO_SPACE);
     }
     return behind;
 }

@@ -3,8 +3,7 @@
 
 /* "1 {..", "2 \"..". */
 static bool is_row(const char *at, const char *end) {
-    const char *word = at;
-    while (word < end && ts_is_digit(*word)) word++;
+    const char *word = hlo_skip_digits(at, end);
     return word > at && end - word > 1 && *word == ' ' && (word[1] == '{' || word[1] == '"');
 }
 

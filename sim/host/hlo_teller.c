@@ -32,8 +32,7 @@ void hlo_tell_message(hlo_teller *t, const char *at, const char *end) {
 
 /* Of an instruction before: "metadata={...}" on a line of its own. */
 static bool is_attribute(const char *at, const char *end) {
-    const char *word = at;
-    while (word < end && hlo_is_word(*word)) word++;
+    const char *word = hlo_skip(at, end, HLO_WORD);
     return word > at && end - word > 1 && *word == '=' && (word[1] == '{' || word[1] == '"');
 }
 
