@@ -11,6 +11,17 @@ void ts_axe_list_add(ts_axe_list *list, ts_axe_iter iter) {
     *TS_APPEND(list->arena, list->items, list->count) = iter;
 }
 
+void ts_axe_list_add_all(ts_axe_list *list, const ts_axe_iter *iters, int count) {
+    for (int i = 0; i < count; i++) ts_axe_list_add(list, iters[i]);
+}
+
+ts_axe ts_axe_with(const ts_axe *axe, const ts_axe_list *shards, const ts_axe_list *replicas) {
+    ts_axe with = *axe;
+    with.shards = shards->items, with.shard_count = shards->count;
+    if (replicas) with.replicas = replicas->items, with.replica_count = replicas->count;
+    return with;
+}
+
 bool ts_axe_add_offset(ts_axe_offset *offsets, int *count, const char *axis, int64_t value) {
     int at = 0;
     while (at < *count && strcmp(offsets[at].axis, axis) < 0) at++;
@@ -29,10 +40,6 @@ ts_axe_offset *ts_axe_copy_offsets(ts_arena *arena, const ts_axe *axe, int more)
 
 /* ---- Sizes ---- */
 
-static const ts_axe_iter *iter_at(const ts_axe *axe, int i) {
-    return i < axe->shard_count ? &axe->shards[i] : &axe->replicas[i - axe->shard_count];
-}
-
 static int64_t offset_of(const ts_axe *axe, const char *axis) {
     for (int i = 0; i < axe->offset_count; i++)
         if (ts_axe_same_axis(axe->offsets[i].axis, axis)) return axe->offsets[i].value;
@@ -50,7 +57,7 @@ static bool axis_fits(const ts_axe *axe, const char *axis) {
     int64_t reach = offset_of(axe, axis), span;
     if (reach < 0 && !ts_mul(reach, -1, &reach)) return false;
     for (int i = 0; i < axe->shard_count + axe->replica_count; i++) {
-        const ts_axe_iter *iter = iter_at(axe, i);
+        const ts_axe_iter *iter = ts_axe_iter_at(axe, i);
         if (!ts_axe_same_axis(iter->axis, axis)) continue;
         if (!ts_mul(iter->extent - 1, iter->stride, &span) || (span < 0 && !ts_mul(span, -1, &span)) ||
             !ts_add(reach, span, &reach))
@@ -66,7 +73,7 @@ const char *ts_axe_misfit(const ts_axe *axe) {
     if (!product_fits(axe->shards, axe->shard_count) || !product_fits(axe->replicas, axe->replica_count))
         return numbers;
     for (int i = 0; i < axe->shard_count + axe->replica_count; i++)
-        if (!axis_fits(axe, iter_at(axe, i)->axis)) return numbers;
+        if (!axis_fits(axe, ts_axe_iter_at(axe, i)->axis)) return numbers;
     for (int i = 0; i < axe->offset_count; i++)
         if (!axis_fits(axe, axe->offsets[i].axis)) return numbers;
     return NULL;
@@ -110,7 +117,7 @@ static bool counts(const char *axis, const char *asked) {
 bool ts_axe_span(ts_error *err, const ts_axe *axe, ts_axe_form form, const char *axis, int64_t *span) {
     *span = 1;
     for (int i = 0; i < axe->shard_count + axe->replica_count; i++) {
-        const ts_axe_iter *iter = iter_at(axe, i);
+        const ts_axe_iter *iter = ts_axe_iter_at(axe, i);
         int64_t step = (iter->extent - 1) * iter->stride;
         if (form == TS_AXE_PAPER && step < 0) step = -step;
         if (counts(iter->axis, axis) && !ts_add(*span, step, span)) return ts_axe_overflow(err);
@@ -124,7 +131,7 @@ bool ts_axe_span(ts_error *err, const ts_axe *axe, ts_axe_form form, const char 
 void ts_axe_range(const ts_axe *axe, const char *axis, int64_t *low, int64_t *high) {
     *low = *high = offset_of(axe, axis);
     for (int i = 0; i < axe->shard_count + axe->replica_count; i++) {
-        const ts_axe_iter *iter = iter_at(axe, i);
+        const ts_axe_iter *iter = ts_axe_iter_at(axe, i);
         if (ts_axe_same_axis(iter->axis, axis))
             *(iter->stride < 0 ? low : high) += (iter->extent - 1) * iter->stride;
     }
@@ -143,7 +150,7 @@ bool ts_axe_axes(ts_error *err, const ts_axe *axe, const char **names, int *coun
     bool fits = true;
     *count = 0;
     for (int i = 0; i < axe->shard_count + axe->replica_count && fits; i++)
-        fits = add_axis(names, count, iter_at(axe, i)->axis);
+        fits = add_axis(names, count, ts_axe_iter_at(axe, i)->axis);
     for (int i = 0; i < axe->offset_count && fits; i++) fits = add_axis(names, count, axe->offsets[i].axis);
     if (!fits)
         return ts_error_set(err, TS_ERROR_INPUT, "the layout has more than %d axes", TS_LAYOUT_MAX_AXES);
@@ -238,17 +245,15 @@ bool ts_axe_canonical(ts_error *err, ts_arena *arena, ts_axe_form form, const ts
         do sort_replicas(&replicas);
         while (absorb_one(&replicas));
     } else {
-        for (int i = 0; i < fused.replica_count; i++) ts_axe_list_add(&replicas, fused.replicas[i]);
+        ts_axe_list_add_all(&replicas, fused.replicas, fused.replica_count);
         sort_replicas(&replicas);
     }
-    *out = (ts_axe){.shard_count = shards.count, .shards = shards.items, .swizzle = axe->swizzle};
-    out->replica_count = replicas.count;
-    out->replicas = replicas.items;
+    *out = ts_axe_with(&fused, &shards, &replicas);
     drop_zero_offsets(out, offsets, offset_count);
     return ts_axe_finish(err, out);
 }
 
-static bool same_iters(const ts_axe_iter *a, const ts_axe_iter *b, int count) {
+bool ts_axe_same_iters(const ts_axe_iter *a, const ts_axe_iter *b, int count) {
     for (int i = 0; i < count; i++)
         if (a[i].extent != b[i].extent || a[i].stride != b[i].stride ||
             !ts_axe_same_axis(a[i].axis, b[i].axis))
@@ -271,8 +276,8 @@ bool ts_axe_same(const ts_axe *a, const ts_axe *b) {
         if (a->offsets[i].value != b->offsets[i].value ||
             !ts_axe_same_axis(a->offsets[i].axis, b->offsets[i].axis))
             return false;
-    return same_iters(a->shards, b->shards, a->shard_count) &&
-           same_iters(a->replicas, b->replicas, a->replica_count) && ts_axe_same_swizzle(a, b);
+    return ts_axe_same_iters(a->shards, b->shards, a->shard_count) &&
+           ts_axe_same_iters(a->replicas, b->replicas, a->replica_count) && ts_axe_same_swizzle(a, b);
 }
 
 /* A single point has no axis: S[1:1@a] is S[1:1]. */
@@ -349,7 +354,7 @@ bool ts_axe_scope(ts_error *err, const ts_axe *axe, const char **inner, const ch
     if (!has_thread_shard(axe)) return true;
     for (int i = 0; i < SCOPES; i++) outer_of[i] = -1;
     for (int i = 0; i < axe->shard_count + axe->replica_count; i++)
-        if (!add_scope(err, outer_of, iter_at(axe, i)->axis)) return false;
+        if (!add_scope(err, outer_of, ts_axe_iter_at(axe, i)->axis)) return false;
     for (int i = 0; i < axe->offset_count; i++)
         if (!add_scope(err, outer_of, axe->offsets[i].axis)) return false;
     for (int i = SCOPES - 1; i >= 0; i--)
@@ -403,7 +408,7 @@ static bool fuse_threads(ts_error *err, ts_arena *arena, const ts_axe *axe, ts_a
     ts_axe_offset *offsets = TS_NEW_ARRAY(arena, ts_axe_offset, axe->offset_count);
     bool fits = true;
     for (int i = 0; i < axe->shard_count + axe->replica_count; i++) {
-        ts_axe_iter iter = *iter_at(axe, i);
+        ts_axe_iter iter = *ts_axe_iter_at(axe, i);
         fits = fits && fuse_axis(inner, outer, &iter.axis, &iter.stride);
         ts_axe_list_add(&lists[i >= axe->shard_count], iter);
     }
@@ -413,8 +418,7 @@ static bool fuse_threads(ts_error *err, ts_arena *arena, const ts_axe *axe, ts_a
         fits = fuse_axis(inner, outer, &o.axis, &o.value) &&
                ts_axe_add_offset(offsets, &out->offset_count, o.axis, o.value);
     }
-    out->shards = lists[0].items;
-    out->replicas = lists[1].items;
+    *out = ts_axe_with(out, &lists[0], &lists[1]);
     out->offsets = offsets;
     return fits || ts_axe_overflow(err);
 }

@@ -54,14 +54,6 @@ static bool group_paper(const ts_axe *axe, ts_axe_shape shape, ts_axe_list *out,
     return true;
 }
 
-/* The layout with other shards. */
-static ts_axe with_shards(const ts_axe *axe, const ts_axe_list *shards) {
-    ts_axe result = *axe;
-    result.shards = shards->items;
-    result.shard_count = shards->count;
-    return result;
-}
-
 bool ts_axe_group(ts_error *err, ts_arena *arena, ts_axe_form form, const ts_axe *axe, ts_axe_shape shape,
                   ts_axe_grouped *out) {
     ts_axe_list list = {.arena = arena};
@@ -71,7 +63,7 @@ bool ts_axe_group(ts_error *err, ts_arena *arena, ts_axe_form form, const ts_axe
     bool grouped = size == ts_axe_size(axe, NULL) &&
                    (form == TS_AXE_PAPER ? group_paper : group_tvm)(axe, shape, &list, seps);
     if (!grouped) return not_grouped(err, arena, axe, shape);
-    *out = (ts_axe_grouped){with_shards(axe, &list), seps};
+    *out = (ts_axe_grouped){ts_axe_with(axe, &list, NULL), seps};
     return ts_axe_finish(err, &out->axe);
 }
 
@@ -190,7 +182,7 @@ bool ts_axe_group_many(ts_error *err, ts_arena *arena, const ts_axe *axe, int co
     for (int i = 0; i < axe->shard_count; i++)
         if (!refine(&all, &axe->shards[i], positions[i], positions[i + 1], &list))
             return ts_axe_overflow(err);
-    ts_axe grouped = with_shards(axe, &list);
+    ts_axe grouped = ts_axe_with(axe, &list, NULL);
     for (int i = 0; i < count; i++) {
         int *seps = TS_NEW_ARRAY(arena, int, shapes[i].rank + 1);
         find_positions(&all, shapes[i].rank, shapes[i].dims, seps);
@@ -288,7 +280,7 @@ bool ts_axe_slice(ts_error *err, ts_arena *arena, ts_axe_shaped whole, const int
     }
     if (own.kind != TS_ERROR_NONE) return ts_error_set(err, own.kind, "%s", own.message);
     if (!out->found) return true;
-    *axe = with_shards(axe, &s.shards);
+    *axe = ts_axe_with(axe, &s.shards, NULL);
     axe->offsets = s.offsets;
     axe->offset_count = s.offset_count;
     return ts_axe_finish(err, axe) && ts_axe_canonical(err, arena, TS_AXE_TVM, axe, &out->axe);

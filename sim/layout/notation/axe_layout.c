@@ -171,10 +171,7 @@ bool ts_axe_from_layout(ts_error *err, ts_arena *arena, const ts_layout *layout,
     add_point(&shards, layout);
     for (int i = 0; i < layout->replica_count; i++)
         ts_axe_list_add(&replicas, named(layout, &layout->replicas[i]));
-    out->shards = shards.items;
-    out->shard_count = shards.count;
-    out->replicas = replicas.items;
-    out->replica_count = replicas.count;
+    *out = ts_axe_with(out, &shards, &replicas);
     add_offsets(arena, layout, out);
     return ts_axe_finish(err, out);
 }

@@ -20,6 +20,14 @@ typedef struct {
     int count;
 } ts_axe_list;
 void ts_axe_list_add(ts_axe_list *list, ts_axe_iter iter);
+void ts_axe_list_add_all(ts_axe_list *list, const ts_axe_iter *iters, int count);
+/* The layout with other shards, and other replicas unless that is NULL. */
+ts_axe ts_axe_with(const ts_axe *axe, const ts_axe_list *shards, const ts_axe_list *replicas);
+/* Shards and, behind them, replicas. */
+static inline const ts_axe_iter *ts_axe_iter_at(const ts_axe *axe, int i) {
+    return i < axe->shard_count ? &axe->shards[i] : &axe->replicas[i - axe->shard_count];
+}
+bool ts_axe_same_iters(const ts_axe_iter *a, const ts_axe_iter *b, int count);
 
 /* Adds to the offset of an axis, an array of `count` in order of names with room for one more; false on
  * overflow. */

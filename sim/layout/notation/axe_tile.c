@@ -22,7 +22,7 @@ static bool group(ts_error *err, ts_arena *arena, const ts_axe *axe, ts_axe_shap
 }
 
 static void add_block(ts_axe_list *list, const ts_axe_grouped *g, int dim) {
-    for (int i = g->seps[dim]; i < g->seps[dim + 1]; i++) ts_axe_list_add(list, g->axe.shards[i]);
+    ts_axe_list_add_all(list, &g->axe.shards[g->seps[dim]], g->seps[dim + 1] - g->seps[dim]);
 }
 
 /* Shards block by block, replicas one behind the other, offsets added. */
@@ -36,8 +36,8 @@ static bool interleave(ts_error *err, ts_arena *arena, const ts_axe_grouped *fir
         add_block(&shards, first, i);
         add_block(&shards, second, i);
     }
-    for (int i = 0; i < a->replica_count; i++) ts_axe_list_add(&replicas, a->replicas[i]);
-    for (int i = 0; i < b->replica_count; i++) ts_axe_list_add(&replicas, b->replicas[i]);
+    ts_axe_list_add_all(&replicas, a->replicas, a->replica_count);
+    ts_axe_list_add_all(&replicas, b->replicas, b->replica_count);
     for (int i = 0; i < b->offset_count; i++)
         if (!ts_axe_add_offset(offsets, &offset_count, b->offsets[i].axis, b->offsets[i].value))
             return ts_axe_overflow(err);
@@ -126,9 +126,7 @@ static bool factor_shape(ts_error *err, ts_arena *arena, ts_axe_shape tiled, ts_
 
 static bool iter_is_in(const ts_axe_iter *iter, const ts_axe_iter *list, int count) {
     for (int i = 0; i < count; i++)
-        if (list[i].extent == iter->extent && list[i].stride == iter->stride &&
-            ts_axe_same_axis(list[i].axis, iter->axis))
-            return true;
+        if (ts_axe_same_iters(&list[i], iter, 1)) return true;
     return false;
 }
 
@@ -152,8 +150,7 @@ static bool subtract(ts_error *err, ts_arena *arena, const ts_axe *whole, const 
 
 /* Units are alike whatever their stride. */
 static bool same_iter(const ts_axe_iter *a, const ts_axe_iter *b) {
-    return a->extent == b->extent &&
-           (a->extent == 1 || (a->stride == b->stride && ts_axe_same_axis(a->axis, b->axis)));
+    return (a->extent == 1 && b->extent == 1) || ts_axe_same_iters(a, b, 1);
 }
 
 /* Undoes the scaling by the inner layout's span; false where that does not divide. */
@@ -218,7 +215,7 @@ static bool take_inner(const ts_axe_grouped *tiled, const ts_axe_grouped *outer,
         a.stride = b.stride;
         if (!same_iter(&a, &b)) return false;
     }
-    for (int i = first + count; i < last; i++) ts_axe_list_add(out, tiled->axe.shards[i]);
+    ts_axe_list_add_all(out, &tiled->axe.shards[first + count], last - first - count);
     return true;
 }
 
@@ -302,8 +299,7 @@ bool ts_axe_permute(ts_error *err, ts_arena *arena, const ts_axe *axe, int count
     if (!fits)
         return ts_error_set(err, TS_ERROR_INPUT, "the order is no permutation of the layout's %d shards",
                             axe->shard_count);
-    *out = *axe;
-    out->shards = shards.items;
+    *out = ts_axe_with(axe, &shards, NULL);
     return true;
 }
 
@@ -320,9 +316,7 @@ bool ts_axe_broadcast(ts_error *err, ts_arena *arena, const ts_axe *axe, ts_axe_
         if (i == position) ts_axe_list_add(&shards, shard);
         if (i < axe->shard_count) ts_axe_list_add(&shards, axe->shards[i]);
     }
-    *out = *axe;
-    out->shards = shards.items;
-    out->shard_count = shards.count;
+    *out = ts_axe_with(axe, &shards, NULL);
     return ts_axe_finish(err, out);
 }
 
@@ -352,14 +346,13 @@ static bool rescale_axis(ts_arena *arena, ts_axe *axe, const char *axis, int64_t
     ts_axe_offset *offsets = ts_axe_copy_offsets(arena, axe, 0);
     bool fits = true;
     for (int i = 0; i < axe->shard_count + axe->replica_count; i++) {
-        ts_axe_iter iter = i < axe->shard_count ? axe->shards[i] : axe->replicas[i - axe->shard_count];
+        ts_axe_iter iter = *ts_axe_iter_at(axe, i);
         if (ts_axe_same_axis(iter.axis, axis)) fits = rescale(&iter.stride, n, what) && fits;
         ts_axe_list_add(&lists[i >= axe->shard_count], iter);
     }
     for (int i = 0; i < axe->offset_count; i++)
         if (ts_axe_same_axis(offsets[i].axis, axis)) fits = rescale(&offsets[i].value, n, what) && fits;
-    axe->shards = lists[0].items;
-    axe->replicas = lists[1].items;
+    *axe = ts_axe_with(axe, &lists[0], &lists[1]);
     axe->offsets = offsets;
     return fits;
 }
@@ -373,10 +366,9 @@ bool ts_axe_unpack(ts_error *err, ts_arena *arena, const ts_axe *axe, int64_t n,
     if (!check_packing(err, n) || !scale_swizzle(err, &wide.swizzle, n, UNPACK)) return false;
     if (!rescale_axis(arena, &wide, "m", n, UNPACK)) return ts_axe_overflow(err);
     ts_axe_list shards = {.arena = arena};
-    for (int i = 0; i < wide.shard_count; i++) ts_axe_list_add(&shards, wide.shards[i]);
+    ts_axe_list_add_all(&shards, wide.shards, wide.shard_count);
     ts_axe_list_add(&shards, (ts_axe_iter){n, 1, "m"});
-    wide.shards = shards.items;
-    wide.shard_count = shards.count;
+    wide = ts_axe_with(&wide, &shards, NULL);
     return ts_axe_finish(err, &wide) && ts_axe_canonical(err, arena, TS_AXE_TVM, &wide, out);
 }
 
@@ -384,24 +376,20 @@ bool ts_axe_pack(ts_error *err, ts_arena *arena, const ts_axe *axe, int64_t n, t
     ts_axe narrow = *axe;
     if (!check_packing(err, n) || !scale_swizzle(err, &narrow.swizzle, n, PACK)) return false;
     ts_axe_list shards = {.arena = arena};
-    ts_axe_iter last = {1, 0, "m"};
-    for (int i = 0; i < axe->shard_count; i++) {
-        if (i > 0) ts_axe_list_add(&shards, last);
-        last = axe->shards[i];
-    }
+    int before = axe->shard_count > 0 ? axe->shard_count - 1 : 0;
+    const ts_axe_iter last = axe->shard_count > 0 ? axe->shards[before] : (ts_axe_iter){1, 0, "m"};
+    ts_axe_list_add_all(&shards, axe->shards, before);
     bool packable = last.stride == 1 && last.extent % n == 0 && !ts_axe_is_thread(last.axis);
-    narrow.shards = shards.items;
-    narrow.shard_count = shards.count;
+    narrow = ts_axe_with(&narrow, &shards, NULL);
     if (!packable || !rescale_axis(arena, &narrow, last.axis, n, PACK))
         return ts_error_set(err, TS_ERROR_INPUT,
                             "%" PRId64 " elements cannot be packed: the last iter is %" PRId64 ":%" PRId64
                             "@%s, expected stride 1, and multiples of %" PRId64 " everywhere on its axis",
                             n, last.extent, last.stride, last.axis, n);
     shards = (ts_axe_list){.arena = arena};
-    for (int i = 0; i < narrow.shard_count; i++) ts_axe_list_add(&shards, narrow.shards[i]);
+    ts_axe_list_add_all(&shards, narrow.shards, narrow.shard_count);
     ts_axe_list_add(&shards, (ts_axe_iter){last.extent / n, 1, last.axis});
-    narrow.shards = shards.items;
-    narrow.shard_count = shards.count;
+    narrow = ts_axe_with(&narrow, &shards, NULL);
     return ts_axe_finish(err, &narrow) && ts_axe_canonical(err, arena, TS_AXE_TVM, &narrow, out);
 }
 
@@ -410,15 +398,12 @@ bool ts_axe_storage(ts_error *err, ts_arena *arena, const ts_axe *axe, ts_axe *o
     ts_axe_offset *offsets = TS_NEW_ARRAY(arena, ts_axe_offset, axe->offset_count);
     ts_axe kept = {.offsets = offsets, .swizzle = axe->swizzle};
     for (int i = 0; i < axe->shard_count + axe->replica_count; i++) {
-        ts_axe_iter iter = i < axe->shard_count ? axe->shards[i] : axe->replicas[i - axe->shard_count];
+        ts_axe_iter iter = *ts_axe_iter_at(axe, i);
         if (!ts_axe_is_thread(iter.axis)) ts_axe_list_add(&lists[i >= axe->shard_count], iter);
     }
     for (int i = 0; i < axe->offset_count; i++)
         if (!ts_axe_is_thread(axe->offsets[i].axis)) offsets[kept.offset_count++] = axe->offsets[i];
-    kept.shards = lists[0].items;
-    kept.shard_count = lists[0].count;
-    kept.replicas = lists[1].items;
-    kept.replica_count = lists[1].count;
+    kept = ts_axe_with(&kept, &lists[0], &lists[1]);
     return ts_axe_canonical(err, arena, TS_AXE_TVM, &kept, out);
 }
 
