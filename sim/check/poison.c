@@ -310,20 +310,15 @@ static void add_origin(ts_poison_op *op, const uint32_t *word) {
     if (origin) op->origins[op->origin_count++] = origin;
 }
 
-static const ts_address *address_of(const ts_instruction *instruction) {
-    for (int i = 0; i < instruction->operand_count; i++)
-        if (instruction->operands[i].kind == TS_OPERAND_ADDRESS) return instruction->operands[i].as.address;
-    return NULL;
-}
-
 static ts_poison_op *new_op(ts_poison *poison, const ts_poison_operands *words) {
     ts_poison_op *op = TS_NEW(poison->arena, ts_poison_op);
     *op = (ts_poison_op){.poison = poison, .words = *words};
     bool scalar = words->rule == TS_SHADOW_VALUE || words->rule == TS_SHADOW_VALUE_LOAD ||
                   words->rule == TS_SHADOW_FIRST_WORD;
     if (words->instruction) {
+        int operand;
         ts_scalar_use_of(poison->arena, poison->setup.code, words->instruction, &op->scalars);
-        op->address = address_of(words->instruction);
+        op->address = ts_instruction_address(words->instruction, &operand);
     }
     if (scalar)
         op->sreg = sreg_of(poison, words->result, WRITTEN);

@@ -1,6 +1,7 @@
 /* What a bundle needs to issue: registers, units, ports; and what it keeps busy. */
 #include <stdio.h>
 
+#include "matrix_types.h"
 #include "state.h"
 #include "base/number.h"
 
@@ -69,9 +70,13 @@ static ts_core_use use_of_matrix(const ts_core_config *config, const ts_instruct
     ts_core_use use = {.takes = instruction->opcode == TS_OP_mxu_pop ||
                                 instruction->opcode == TS_OP_mxu_take ||
                                 instruction->opcode == TS_OP_mxu_swap};
+    matrix_type type;
+    int port;
+    if (matrix_find_type(instruction->opcode, &type, &port) && port == CORE_MXU_PUSH)
+        use.results = matrix_packing(type);
     int64_t unit = core_matrix_unit(instruction);
     if (unit >= 0 && unit < config->mxu.units && config->mxu.edge >= TS_LANES) {
-        int port = core_matrix_port(config, instruction->opcode, &use.cycles);
+        port = core_matrix_port(config, instruction->opcode, &use.cycles);
         use.first = first_of_matrix(config) + (int)unit * CORE_MXU_PORTS + port;
         use.count = 1;
         use.queues = (uint64_t)1 << unit;

@@ -129,7 +129,8 @@ typedef struct {
     int first, count;
     int64_t cycles;
     uint64_t queues;
-    bool takes; /* from its queue, before the bundle executes: what it takes must come from an earlier bundle
+    int results; /* that a matrix unit gives for the rows of a push: one for each 8 */
+    bool takes;  /* from its queue, before the bundle executes: what it takes must come from an earlier bundle
                  */
 } ts_core_use;
 ts_core_use ts_core_use_of(const ts_core_config *config, const ts_instruction *instruction);

@@ -16,6 +16,15 @@ bool ts_instruction_error(ts_error *err, ts_error_kind kind, const ts_instructio
     return ts_error_mark(err, kind, instruction->source, instruction->line, instruction->column, message);
 }
 
+const ts_address *ts_instruction_address(const ts_instruction *instruction, int *operand) {
+    for (int i = 0; i < instruction->operand_count; i++) {
+        if (instruction->operands[i].kind != TS_OPERAND_ADDRESS) continue;
+        *operand = i;
+        return instruction->operands[i].as.address;
+    }
+    return NULL;
+}
+
 /* ---- Registers ---- */
 
 static void give_affine(const ts_affine *affine, ts_sreg_function *take, void *self) {

@@ -121,7 +121,7 @@ typedef struct {
 /* A VMEM or SMEM address in 32-bit words from the start of the space: word + the sum of the terms. */
 typedef struct {
     int64_t word;
-    int tensor; /* index into ts_code.tensors, -1: none; the access must stay inside its bytes */
+    int tensor;  /* index into ts_code.tensors, -1: none; the access must stay inside its bytes */
     bool beyond; /* sld: one outside of them reads what lies there, and is a finding */
     int term_count;
     ts_address_term terms[TS_ADDRESS_TERMS];
@@ -306,6 +306,9 @@ typedef struct {
 } ts_register_use;
 /* The code holds the transfer that a dma names. */
 void ts_instruction_registers(const ts_code *code, const ts_instruction *instruction, ts_register_use *use);
+
+/* That of the memory which it loads or stores, and which of its operands that is; NULL: none. */
+const ts_address *ts_instruction_address(const ts_instruction *instruction, int *operand);
 
 /* What a vector instruction does: d is the destination (a vreg, a vmask, or for v2s one word), a, b, c the
  * vector and mask sources in the order of the operands, n the scalar source. d may be one of the sources;

@@ -73,14 +73,11 @@ static void add_registers(builder *b, int at) {
 /* ---- Memory ---- */
 
 static void find_address(graph_node *n, const ts_instruction *i) {
-    const ts_opcode_info *info = ts_opcode_get(i->opcode);
-    for (int k = 0; k < i->operand_count; k++) {
-        if (i->operands[k].kind == TS_OPERAND_ADDRESS) {
-            n->address = i->operands[k].as.address;
-            n->space = ts_opcode_operand(info, k)->space;
-            n->store = k == 0;
-        }
-    }
+    int operand;
+    n->address = ts_instruction_address(i, &operand);
+    if (!n->address) return;
+    n->space = ts_opcode_operand(ts_opcode_get(i->opcode), operand)->space;
+    n->store = operand == 0;
 }
 
 bool graph_is_changed(const graph *g, int load) {
@@ -155,18 +152,14 @@ static void add_swap(builder *b, unit_history *u, int at) {
 
 static void add_push(builder *b, unit_history *u, int at) {
     const ts_machine_mxu *mxu = &b->g->core->mxu;
-    ts_opcode opcode = b->g->instructions[at].opcode;
-    int rows = opcode == TS_OP_mxu_push_f32    ? 1
-               : opcode == TS_OP_mxu_push_bf16 ? 2
-               : opcode == TS_OP_mxu_push_i4   ? 8
-                                               : 4;
+    int results = b->g->nodes[at].unit.results;
     add_edge(b, u->push, at, 1);
     add_edge(b, u->swap, at, 1);
     if (u->columns == 0) u->row = u->pushes.count;
-    for (int i = 0; i < rows; i++) *PUSH(b->g->arena, &u->pushes) = at;
+    for (int i = 0; i < results; i++) *PUSH(b->g->arena, &u->pushes) = at;
     for (int i = u->row; i < u->pushes.count; i++) u->pushes.items[i] = at; /* all wait for the last column */
     u->columns = (u->columns + 1) % (mxu->edge / TS_LANES);
-    u->pushed += rows;
+    u->pushed += results;
     int64_t room = u->pushed - mxu->result_vregs;
     if (room > 0 && room <= u->pops.count) add_edge(b, u->pops.items[room - 1], at, 1);
     u->push = at;

@@ -339,11 +339,9 @@ enum { SEVERAL = -2 };
 
 /* The slot of a spilled value that the instruction loads or stores, NULL: none. */
 static ts_address *find_slot(ts_instruction *i) {
-    for (int k = 0; k < i->operand_count; k++)
-        if (i->operands[k].kind == TS_OPERAND_ADDRESS &&
-            i->operands[k].as.address->tensor == MOSAIC_SPILL_VMEM)
-            return (ts_address *)(uintptr_t)i->operands[k].as.address;
-    return NULL;
+    int operand;
+    const ts_address *address = ts_instruction_address(i, &operand);
+    return address && address->tensor == MOSAIC_SPILL_VMEM ? (ts_address *)(uintptr_t)address : NULL;
 }
 
 static void survey_slots(mosaic_code *code, slot_use *uses) {

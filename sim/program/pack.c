@@ -12,6 +12,7 @@ enum { REGION_MAX = 4096 };
 /* ---- What depends on what ---- */
 
 static effect effect_of(const ts_instruction *code, const ts_opcode_info *info) {
+    int operand;
     switch (info->family) {
     case TS_FAMILY_CONTROL:
         return EFFECT_CONTROL;
@@ -19,9 +20,8 @@ static effect effect_of(const ts_instruction *code, const ts_opcode_info *info) 
         return EFFECT_SYNC;
     case TS_FAMILY_SCALAR:
     case TS_FAMILY_MEMORY:
-        for (int i = 0; i < code->operand_count; i++)
-            if (code->operands[i].kind == TS_OPERAND_ADDRESS) return i == 0 ? EFFECT_STORE : EFFECT_LOAD;
-        return EFFECT_NONE;
+        if (!ts_instruction_address(code, &operand)) return EFFECT_NONE;
+        return operand == 0 ? EFFECT_STORE : EFFECT_LOAD;
     case TS_FAMILY_VECTOR_F32:
     case TS_FAMILY_VECTOR_I32:
     case TS_FAMILY_VECTOR_BF16:
@@ -51,12 +51,9 @@ static void fill_node(region *r, node *n, const item *it) {
     n->read_count = use.read_count;
     n->writes = use.writes;
     n->written = use.written;
-    for (int i = 0; i < it->code.operand_count; i++) {
-        if (it->code.operands[i].kind == TS_OPERAND_ADDRESS) {
-            n->address = it->code.operands[i].as.address;
-            n->space = ts_opcode_operand(info, i)->space;
-        }
-    }
+    int operand = 0;
+    n->address = ts_instruction_address(&it->code, &operand);
+    if (n->address) n->space = ts_opcode_operand(info, operand)->space;
 }
 
 static bool reads(const node *n, ts_register reg) {
@@ -120,22 +117,6 @@ static void connect(region *r, int from, int to) {
         add_edge(r, (edge){from, to, d.together, d.latency});
 }
 
-bool pack_is_push(const node *n) { return ts_opcode_get(n->it->code.opcode)->latency == TS_LATENCY_MXU_PUSH; }
-
-/* The results that a unit gives for the rows of a push: one for each 8. */
-int pack_results_of(const node *n) {
-    switch (n->it->code.opcode) {
-    case TS_OP_mxu_push_f32:
-        return 1;
-    case TS_OP_mxu_push_bf16:
-        return 2;
-    case TS_OP_mxu_push_i4:
-        return 8;
-    default:
-        return 4;
-    }
-}
-
 /* For each push the pops that take its results, as a list: *next of a pop is the one behind it. Where an edge
  * takes several pushes, they are taken to be those of the last of them. */
 static int *find_pops(region *r, int **next) {
@@ -150,7 +131,7 @@ static int *find_pops(region *r, int **next) {
         for (int i = 0; i < r->count; i++) {
             const node *n = &r->nodes[i];
             bool own = n->effect == EFFECT_STATE && n->unit.queues == (uint64_t)1 << unit;
-            for (int k = 0; own && pack_is_push(n) && k < pack_results_of(n); k++) giver[given++] = i;
+            for (int k = 0; own && k < n->unit.results; k++) giver[given++] = i;
             if (own && n->it->code.opcode == TS_OP_mxu_pop) {
                 int result = (all->taken / chunks + 1) * chunks - 1 - before;
                 all->taken++;

@@ -69,10 +69,6 @@ typedef struct {
 } dependence;
 bool pack_depends(const node *from, const node *to, dependence *out);
 
-bool pack_is_push(const node *n);
-/* The results that a unit gives for the rows of a push: one for each 8. */
-int pack_results_of(const node *n);
-
 /* pack_loop.c: a `.loop` of which iterations overlap. */
 typedef struct {
     int first, count; /* items of its body, in one region */

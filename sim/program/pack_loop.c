@@ -151,7 +151,7 @@ static int64_t results_of(const region *r, uint64_t queues) {
     int64_t results = 0;
     for (int i = 0; i < r->count; i++) {
         const node *n = &r->nodes[i];
-        if (is_matrix(n) && n->unit.queues == queues && pack_is_push(n)) results += pack_results_of(n);
+        if (is_matrix(n) && n->unit.queues == queues) results += n->unit.results;
     }
     return results;
 }
@@ -161,7 +161,7 @@ static int64_t results_of(const region *r, uint64_t queues) {
 static bool link_queue(pipeline *p, int from, int to) {
     const node *a = &p->r.nodes[from], *b = &p->r.nodes[to];
     int64_t results = results_of(&p->r, a->unit.queues), room = p->r.as->target->core.mxu.result_vregs;
-    if (!pack_is_push(b) || results == 0) return true;
+    if (b->unit.results == 0 || results == 0) return true;
     if (results > room) return false;
     add_link(p, from, to, (int)(room / results), 1);
     return true;
@@ -173,7 +173,7 @@ static bool is_balanced(const pipeline *p, const item *items, int count, uint64_
     for (int i = 0; i < count; i++) {
         const node n = {.it = &items[i], .unit = ts_core_use_of(&p->r.as->target->core, &items[i].code)};
         if (!is_matrix(&n) || n.unit.queues != queues) continue;
-        if (pack_is_push(&n)) given += pack_results_of(&n);
+        given += n.unit.results;
         if (is_pop(&n) && (taken++ / chunks + 1) * chunks > given) return false;
     }
     return given == taken;
