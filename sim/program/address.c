@@ -1,7 +1,6 @@
 /* Addresses of vector and scalar loads and stores: an index of a tensor becomes words by the tensor's
  * layout. */
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -29,9 +28,9 @@ static bool no_words(derivation *d, const char *why) {
 
 /* The constant `found` of the group's index must be a multiple of `step`. */
 static bool no_boundary(derivation *d, int64_t found, int64_t step) {
-    char dims[64];
     int first = d->group->dim, last = first + d->group->dim_count - 1;
-    snprintf(dims, sizeof dims, first == last ? "dim %d" : "dims %d to %d, taken together,", first, last);
+    const char *dims = ts_text_format(
+        d->as->scratch, first == last ? "dim %d" : "dims %d to %d, taken together,", first, last);
     return TOKEN_ERROR(
         d->as->err, d->location,
         "the index into '%s' gives no address: it is not on a tile boundary: %lld in %s is no "

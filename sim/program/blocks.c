@@ -247,11 +247,9 @@ bool assemble_include(assembler *as, const token *word, const token **at, const 
 /* "NAME =" of .for and .loop is read; then "BEGIN, END" and perhaps ", STEP". */
 bool read_step(assembler *as, const token **at, int64_t *step) {
     *step = 1;
-    if (token_is(*at, ',')) {
-        ++*at;
-        if (!expr_integer(as->err, as->names, at, "the step", (integer_range){1, INT32_MAX}, step))
-            return false;
-    }
+    if (token_take(at, ',') &&
+        !expr_integer(as->err, as->names, at, "the step", (integer_range){1, INT32_MAX}, step))
+        return false;
     return expect_line_end(as, *at, "the end of the line");
 }
 

@@ -91,16 +91,12 @@ static bool parse_semaphores(assembler *as, const token **at) {
     const token *name;
     int64_t count = 1;
     if (!expect_name(as, at, "a name", &name)) return false;
-    if (token_is(*at, '[')) {
-        ++*at;
-        if (!expr_integer(as->err, as->names, at, "the number of semaphores",
-                          (integer_range){1, SEMAPHORES_MAX}, &count) ||
-            !expect_mark(as, at, ']', "']'"))
-            return false;
-    }
+    if (token_take(at, '[') && (!expr_integer(as->err, as->names, at, "the number of semaphores",
+                                              (integer_range){1, SEMAPHORES_MAX}, &count) ||
+                                !expect_mark(as, at, ']', "']'")))
+        return false;
     if (!add_semaphores(as, name, count)) return false;
-    bool bytes = token_is_name(*at, "bytes");
-    if (bytes) ++*at;
+    bool bytes = token_take_name(at, "bytes");
     for (int i = 0; i < count; i++) as->semaphore_bytes.items[as->semaphore_bytes.count - 1 - i] = bytes;
     return true;
 }
@@ -109,7 +105,7 @@ static bool assemble_sem(assembler *as, const token *word, const token **at, con
     (void)word, (void)stop;
     do {
         if (!parse_semaphores(as, at)) return false;
-    } while (token_is(*at, ',') && ++*at);
+    } while (token_take(at, ','));
     return expect_line_end(as, *at, "',' or the end of the line");
 }
 

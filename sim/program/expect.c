@@ -2,9 +2,7 @@
 #include "assembler.h"
 
 bool expect_mark(assembler *as, const token **at, int mark, const char *what) {
-    if (!token_is(*at, mark)) return token_unexpected(as->err, *at, what);
-    ++*at;
-    return true;
+    return token_take(at, mark) || token_unexpected(as->err, *at, what);
 }
 
 bool expect_name(assembler *as, const token **at, const char *what, const token **name) {

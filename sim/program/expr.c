@@ -30,9 +30,7 @@ static bool is_blind(const parser *p) { return p->mode == FORM || (p->skipped > 
 static double as_number(const constant *v) { return v->is_float ? v->number : (double)v->integer; }
 
 static bool expect(parser *p, int mark, const char *what) {
-    if (!token_is(p->at, mark)) return token_unexpected(p->err, p->at, what);
-    p->at++;
-    return true;
+    return token_take(&p->at, mark) || token_unexpected(p->err, p->at, what);
 }
 
 static bool parse_call(parser *p, const function *called, constant *out) {
@@ -122,10 +120,7 @@ static bool parse_sign(parser *p, constant *out) {
 
 static bool parse_one(parser *p, constant *out) {
     if (token_is(p->at, '-') || token_is(p->at, '!')) return parse_sign(p, out);
-    if (token_is(p->at, '(')) {
-        p->at++;
-        return parse_binary(p, OR, out) && expect(p, ')', "')'");
-    }
+    if (token_take(&p->at, '(')) return parse_binary(p, OR, out) && expect(p, ')', "')'");
     if (is_blind(p) && (p->at->kind == TOKEN_NAME || p->at->kind == TOKEN_STRING) &&
         !function_find(p->at->text, p->at->length)) {
         *out = (constant){0};
@@ -437,7 +432,7 @@ bool register_read(ts_error *err, const scope *names, const token **at, ts_opera
     if (!expr_integer(err, names, at, "the register's number", (integer_range){0, 9999}, &index))
         return false;
     *number = (int)index;
-    return token_is((*at)++, ']') || token_unexpected(err, *at - 1, "']'");
+    return token_take(at, ']') || token_unexpected(err, *at, "']'");
 }
 
 bool expr_begins(const scope *names, const token *at) {

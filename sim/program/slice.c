@@ -1,5 +1,4 @@
 /* DMA operands: slices of tensors, and semaphores. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -27,18 +26,13 @@ static bool distance(const ts_affine *a, const ts_affine *b, int64_t *size) {
 static bool parse_range(assembler *as, const token **at, int64_t dim, ts_affine *begin, int64_t *size) {
     *begin = (ts_affine){0};
     *size = dim;
-    if (token_is(*at, ':')) {
-        ++*at;
-        return true;
-    }
+    if (token_take(at, ':')) return true;
     if (!assemble_affine(as, at, begin)) return false;
     *size = 1;
     if (!token_is(*at, ':')) return true;
     const token *colon = (*at)++;
-    if (token_is(*at, '+')) {
-        ++*at;
+    if (token_take(at, '+'))
         return expr_integer(as->err, as->names, at, "the size", (integer_range){1, INT64_MAX}, size);
-    }
     ts_affine end;
     if (!assemble_affine(as, at, &end)) return false;
     if (!distance(begin, &end, size))
@@ -88,28 +82,26 @@ static bool parse_slice(assembler *as, const token **at, ts_slice *out) {
     return expect_mark(as, at, ']', "',' or ']'");
 }
 
-/* The sizes other than 1, in order, as text and as a list. */
-static int slice_sizes(const ts_slice *slice, int64_t *sizes, char text[128]) {
-    int count = 0, used = snprintf(text, 128, "[");
+/* The sizes other than 1, in order. */
+static int slice_sizes(const ts_slice *slice, int64_t *sizes) {
+    int count = 0;
     for (int i = 0; i < slice->rank; i++) {
-        if (slice->size[i] != 1 && used < 100) {
-            used += snprintf(text + used, 128 - (size_t)used, "%s%lld", count > 0 ? "," : "",
-                             (long long)slice->size[i]);
-        }
         sizes[count] = slice->size[i];
         count += slice->size[i] != 1;
     }
-    snprintf(text + used, 128 - (size_t)used, "]");
     return count;
 }
 
 /* Dims of 1 do not count: xb[s1] of a [2,8,128] tensor is an [8,128] slice. */
 static bool check_sizes(assembler *as, const token *location, const ts_transfer *t) {
     int64_t a[TS_LAYOUT_MAX_DIMS + 1], b[TS_LAYOUT_MAX_DIMS + 1];
-    char a_text[128], b_text[128];
-    int a_count = slice_sizes(&t->source, a, a_text), b_count = slice_sizes(&t->destination, b, b_text);
+    int a_count = slice_sizes(&t->source, a), b_count = slice_sizes(&t->destination, b);
     if (ts_integers_equal(a, a_count, b, b_count)) return true;
-    return TOKEN_ERROR(as->err, location, "the destination takes %s and the source gives %s", b_text, a_text);
+    ts_text a_text = ts_text_begin(as->scratch), b_text = ts_text_begin(as->scratch);
+    ts_text_add_integers(&a_text, a, a_count);
+    ts_text_add_integers(&b_text, b, b_count);
+    return TOKEN_ERROR(as->err, location, "the destination takes [%s] and the source gives [%s]",
+                       b_text.bytes, a_text.bytes);
 }
 
 static bool set_semaphore(assembler *as, const token *name, const symbol *named, const ts_affine *index,
@@ -137,8 +129,7 @@ bool assemble_semaphore(assembler *as, const token **at, ts_operand *out) {
         return scope_unknown(as->err, as->names, name, "semaphore", SYMBOL_SEMAPHORE);
     ++*at;
     ts_affine index = {0};
-    if (token_is(*at, '[')) {
-        ++*at;
+    if (token_take(at, '[')) {
         if (!assemble_affine(as, at, &index) || !expect_mark(as, at, ']', "']'")) return false;
     } else if (named->count > 1) {
         return TOKEN_ERROR(as->err, name, "'%s' has %d semaphores, say which: %s[0]", named->name,
@@ -175,13 +166,11 @@ bool add_transfer(assembler *as, const token *location, ts_transfer *new, ts_ope
 /* " priority=1" */
 static bool parse_priority(assembler *as, const token **at, int *priority) {
     int64_t value = 0;
-    if (token_is_name(*at, "priority")) {
-        ++*at;
-        if (!expect_mark(as, at, '=', "'='") ||
-            !expr_integer(as->err, as->names, at, "the priority",
-                          (integer_range){0, TS_TRANSFER_PRIORITY_MOST}, &value))
-            return false;
-    }
+    if (token_take_name(at, "priority") &&
+        (!expect_mark(as, at, '=', "'='") ||
+         !expr_integer(as->err, as->names, at, "the priority", (integer_range){0, TS_TRANSFER_PRIORITY_MOST},
+                       &value)))
+        return false;
     *priority = (int)value;
     return true;
 }
@@ -189,12 +178,10 @@ static bool parse_priority(assembler *as, const token **at, int *priority) {
 /* ", SEMAPHORE device=AFFINE": the destination is in the memory of another device. */
 static bool parse_remote(assembler *as, const token **at, ts_transfer *new) {
     ts_operand receive;
-    if (!token_is(*at, ',')) return true;
-    ++*at;
+    if (!token_take(at, ',')) return true;
     if (!assemble_semaphore(as, at, &receive)) return false;
-    if (!token_is_name(*at, "device"))
+    if (!token_take_name(at, "device"))
         return token_unexpected(as->err, *at, "device=, whose semaphore this is");
-    ++*at;
     new->remote = true;
     new->receive = receive.as.semaphore;
     return expect_mark(as, at, '=', "'='") && assemble_affine(as, at, &new->device);

@@ -75,11 +75,10 @@ static bool parse_random(assembler *as, const token **at, ts_tensor_use *use) {
     use->high = 1;
     const token *begin = *at;
     unsigned seen = 0;
-    if (!token_is(begin, '(')) return true;
+    if (!token_take(at, '(')) return true;
     do {
-        ++*at;
         if (!read_random_word(as, at, use, &seen)) return false;
-    } while (token_is(*at, ','));
+    } while (token_take(at, ','));
     if (!isfinite(use->high - use->low))
         return TOKEN_ERROR(as->err, begin, "lo, hi or hi - lo is no finite number");
     if (use->low > use->high) return TOKEN_ERROR(as->err, begin, "lo is above hi");

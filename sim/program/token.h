@@ -48,6 +48,11 @@ static inline bool token_is(const token *at, int mark) {
     return at->kind == TOKEN_MARK && at->integer == mark;
 }
 bool token_is_name(const token *at, const char *name);
+/* Is it the next? Then *at is behind it. */
+static inline bool token_take(const token **at, int mark) { return token_is(*at, mark) && ++*at; }
+static inline bool token_take_name(const token **at, const char *name) {
+    return token_is_name(*at, name) && ++*at;
+}
 /* At the end of a statement? */
 bool token_ends_line(const token *at);
 
