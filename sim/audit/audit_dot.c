@@ -3,8 +3,6 @@
 
 #include "audit_orders_private.h"
 
-static unsigned bit(int dim) { return 1u << dim; }
-
 /* The two inside, the others row-major. */
 static audit_order with_inside(const audit_array *array, int minor, int second) {
     audit_order out = {.at = {(int8_t)minor, (int8_t)second}};

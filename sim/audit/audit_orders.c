@@ -11,8 +11,6 @@
 
 /* ---- Orders ---- */
 
-static unsigned bit(int dim) { return 1u << dim; }
-
 /* Dims of more than one element, minor to major; how many. */
 static int solid(const audit_array *array, const audit_order *order, int8_t out[AUDIT_ORDER_DIMS]) {
     int count = 0;

@@ -17,6 +17,8 @@ typedef struct {
 } audit_array;
 
 /* Sets of dims are bits. */
+static inline unsigned bit(int dim) { return 1u << dim; }
+
 typedef struct {
     ts_hlo_opcode opcode;
     int8_t permutation[AUDIT_ORDER_DIMS]; /* of a transpose; of a broadcast, where its operand's dims are */

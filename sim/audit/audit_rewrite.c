@@ -8,8 +8,6 @@
 #include "base/number.h"
 #include "layout/dtype.h"
 
-static unsigned bit(int dim) { return 1u << dim; }
-
 static audit_node *at(const audit_graph *v, int32_t number) { return &v->list[number]; }
 
 int32_t audit_graph_add(audit_graph *v, const audit_node *value) {

@@ -364,22 +364,15 @@ typedef struct {
 } run_list;
 
 /* What a dim's digits make of a device number, or what they want of an index. */
-static int64_t dim_part(const ts_sharding *sharding, int dim, int64_t device) {
-    int64_t part = 0;
-    for (int i = 0; i < sharding->digit_count; i++) {
-        const ts_mesh_digit *digit = &sharding->digits[i];
-        if (digit->kind == TS_DIGIT_SHARD && digit->dim == dim)
-            part += device / digit->stride % digit->extent * digit->stride;
-    }
-    return part;
-}
+typedef enum { OF_DEVICE, OF_INDEX } part_of;
 
-static int64_t index_part(const ts_sharding *sharding, int dim, int64_t index) {
+static int64_t dim_part(const ts_sharding *sharding, int dim, int64_t number, part_of of) {
     int64_t part = 0;
     for (int i = 0; i < sharding->digit_count; i++) {
         const ts_mesh_digit *digit = &sharding->digits[i];
+        int64_t unit = of == OF_INDEX ? digit->weight : digit->stride;
         if (digit->kind == TS_DIGIT_SHARD && digit->dim == dim)
-            part += index / digit->weight % digit->extent * digit->stride;
+            part += number / unit % digit->extent * digit->stride;
     }
     return part;
 }
@@ -405,7 +398,8 @@ static void find_runs(ts_arena *arena, const ts_collective *c, int dim, run_list
         end = (at / a + 1) * a < (at / b + 1) * b ? (at / a + 1) * a : (at / b + 1) * b;
         if (end > c->before.dims[dim]) end = c->before.dims[dim];
         add_run(arena, list,
-                (run){at, end - at, index_part(&c->before, dim, at), index_part(&c->after, dim, at)});
+                (run){at, end - at, dim_part(&c->before, dim, at, OF_INDEX),
+                      dim_part(&c->after, dim, at, OF_INDEX)});
     }
     if (list->count > 0) qsort(list->runs, (size_t)list->count, sizeof *list->runs, by_wanter);
 }
@@ -463,8 +457,8 @@ static void visit_direct(walk *w, ts_arena *scratch) {
         int64_t base = device;
         bool some = true;
         for (int d = 0; d < c->after.rank; d++) {
-            own[d] = wanted_runs(&all[d], dim_part(&c->after, d, device));
-            base -= dim_part(&c->before, d, device);
+            own[d] = wanted_runs(&all[d], dim_part(&c->after, d, device, OF_DEVICE));
+            base -= dim_part(&c->before, d, device, OF_DEVICE);
             some = some && own[d].count > 0;
         }
         if (some) send_runs(w, own, device, base);
