@@ -3,7 +3,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 #ifdef __x86_64__
 #include <immintrin.h>
 #endif

@@ -5,7 +5,6 @@
  * Quotes may be missing. Source: XLA mesh_and_axis.cc (ToString), replica_group.cc
  * (flattened_replica_groups). */
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/number.h"
 #include "sharding_private.h"

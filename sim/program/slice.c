@@ -3,7 +3,6 @@
 
 #include "base/number.h"
 #include "layout/convert.h"
-#include "layout/shape.h"
 
 #include "assembler.h"
 
