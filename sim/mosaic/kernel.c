@@ -95,14 +95,13 @@ static bool make_operand(kernel *k, int number, const operand_text *text) {
     lowering *l = k->l;
     kernel_operand *o = &k->operands[number];
     int inputs = k->operand_count - k->result_count;
-    char name[32];
     if (!mlir_type_read(text->type, &o->array) || o->array.kind != MLIR_TENSOR)
         return malformed(l, "tilesim.operands of tensor types");
     for (int i = 0; i < o->array.rank; i++)
         if (o->array.dims[i] < 1) return refuse(l, "with an array that is empty or of unknown size");
     o->result = number >= inputs;
     o->prefetch = number < k->prefetch_count;
-    snprintf(name, sizeof name, "%d", number);
+    const char *name = ts_text_format(l->arena, "%d", number);
     ts_tensor_use use = {.role = o->result ? TS_ROLE_OUT : TS_ROLE_IN};
     if (!o->result && text->fill.length > 0 && !read_fill(k, text->fill, &use))
         return malformed(l, "tilesim.fills such as \"random(seed=1, lo=-1, hi=1)\", \"iota\" or \"zeros\"");
@@ -229,14 +228,13 @@ static bool read_window(kernel *k, kernel_window *w, ts_span params) {
 static bool make_window(kernel *k, int number) {
     kernel_window *w = &k->windows[number];
     ts_space_kind space = w->type.space == MLIR_SMEM ? TS_SPACE_SMEM : TS_SPACE_VMEM;
-    char name[40];
-    snprintf(name, sizeof name, "window_%d", k->prefetch_count + number);
+    const char *name = ts_text_format(k->l->arena, "window_%d", k->prefetch_count + number);
     w->tensor = tensor_of_type(k->l, name, space, &w->type, w->buffers);
     if (w->tensor >= 0 && !w->fixed && !w->operand->result) {
         if (k->fetched < 0) k->fetched = ts_program_semaphores(k->l->builder, "fetched", 2);
         return k->fetched >= 0;
     }
-    snprintf(name, sizeof name, "moved_%d", k->prefetch_count + number);
+    name = ts_text_format(k->l->arena, "moved_%d", k->prefetch_count + number);
     w->semaphores = w->tensor < 0 ? -1 : ts_program_semaphores(k->l->builder, name, w->buffers);
     return w->semaphores >= 0;
 }

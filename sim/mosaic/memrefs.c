@@ -1,5 +1,4 @@
 /* Memrefs: where their elements lie, and views of them. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -297,11 +296,10 @@ static bool make_scratch(lowering *l, const char *name, const mlir_type *type, i
 
 bool lower_alloca(lowering *l) {
     const mlir_type *type = result_type(l, 0);
-    char name[32];
     int tensor;
     if (type->kind != MLIR_MEMREF || (type->space != MLIR_VMEM && type->space != MLIR_SMEM))
         return refuse(l, "of this memory");
-    snprintf(name, sizeof name, "alloca%d", l->scratch_count++);
+    const char *name = ts_text_format(l->arena, "alloca%d", l->scratch_count++);
     return make_scratch(l, name, type, &tensor) &&
            set_memref(l, memref_of_tensor(l, type, tensor, 1, ts_integer(0)));
 }

@@ -1,5 +1,4 @@
 /* The parser of MLIR's generic form. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/list.h"
@@ -73,9 +72,7 @@ static bool fail(parser *p, const char *what) {
 }
 
 static bool expect(parser *p, const char *text) {
-    char what[16];
-    snprintf(what, sizeof what, "'%s'", text);
-    return take(p, text) || fail(p, what);
+    return take(p, text) || fail(p, ts_text_format(p->arena, "'%s'", text));
 }
 
 static bool is_word(char c) {

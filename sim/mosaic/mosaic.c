@@ -67,9 +67,7 @@ static bool make_spills(output *o, const mosaic_spills *spills) {
 }
 
 static void report(lowering *l, const char *name, int64_t number) {
-    char text[32];
-    snprintf(text, sizeof text, "%lld", (long long)number);
-    ts_program_report_text(l->builder, name, text);
+    ts_program_report_text(l->builder, name, ts_text_format(l->arena, "%lld", (long long)number));
 }
 
 static void report_all(lowering *l, const mosaic_bound *bound, const mosaic_spills *spills) {

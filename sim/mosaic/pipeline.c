@@ -2,7 +2,6 @@
  * ahead into two buffers (into one behind the body: pl.Buffered(1)), only where another one is needed, and
  * results are written back when another block is begun and at the end (jax,
  * docs/pallas/tpu/pipelining.md). */
-#include <stdio.h>
 #include <string.h>
 
 #include "kernel.h"
@@ -266,13 +265,11 @@ static bool bring_prefetch(kernel *k) {
     for (int i = 0; i < k->prefetch_count; i++) {
         const mlir_type *type = l->module->values[body->arguments[k->grid_rank + i]].type;
         const mlir_type *array = &k->operands[i].array;
-        char name[32];
-        snprintf(name, sizeof name, "prefetch_%d", i);
         if (type->kind != MLIR_MEMREF || type->rank != array->rank || array->bits != type->bits ||
             type->space != MLIR_SMEM)
             return malformed(l, "what is prefetched as memrefs in SMEM");
-        int tensor = tensor_of_type(l, name, TS_SPACE_SMEM, type, 1);
-        snprintf(name, sizeof name, "prefetched_%d", i);
+        int tensor = tensor_of_type(l, ts_text_format(l->arena, "prefetch_%d", i), TS_SPACE_SMEM, type, 1);
+        const char *name = ts_text_format(l->arena, "prefetched_%d", i);
         int semaphore = tensor < 0 ? -1 : ts_program_semaphores(l->builder, name, 1);
         if (semaphore < 0) return false;
         ts_affine begin[MLIR_RANK_MAX] = {{0}};
@@ -354,8 +351,7 @@ static bool bind_scratch(kernel *k, const mlir_block *body) {
     lowering *l = k->l;
     for (int i = 0; i < k->scratch_count; i++) {
         int argument = body->arguments[body->argument_count - k->scratch_count + i];
-        char name[32];
-        snprintf(name, sizeof name, "scratch%d", i);
+        const char *name = ts_text_format(l->arena, "scratch%d", i);
         memref *m = scratch_of_type(l, name, l->module->values[argument].type);
         if (!m) return false;
         l->values[argument] = (value){.kind = VALUE_MEMREF, .count = 1, .memref = m};

@@ -3,7 +3,6 @@
 #include "mosaic/product.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "layout/notation/vpad.h"
 
@@ -192,14 +191,13 @@ static void add_sums(writer *w) {
 static void add_product(writer *w) {
     const ts_product_kernel *k = w->k;
     const block left = left_of(k), right = right_of(k), sums = sums_of(k);
-    char name[24];
     add_loads(w, &sums, "s");
     add_loads(w, &left, "l");
     add_loads(w, &right, "r");
     add_packed(w, &left, "l");
     add_packed(w, &right, "r");
     for (int64_t t = 0; t < k->block_k / TS_LANES; t++) {
-        snprintf(name, sizeof name, "x%" PRId64, t);
+        const char *name = ts_text_format(w->out->arena, "x%" PRId64, t);
         add_side(w, name, "l", 0, k->block_m / (2 * TS_SUBLANES), t);
     }
     for (int64_t j = 0; j < k->block_n / TS_LANES; j++) {

@@ -1,5 +1,4 @@
 /* DMAs and semaphores of a kernel's own. */
-#include <stdio.h>
 #include <string.h>
 
 #include "lower.h"
@@ -212,8 +211,7 @@ static bool set_semaphores(lowering *l, memref *m) {
 }
 
 bool lower_sem_alloc(lowering *l) {
-    char name[32];
-    snprintf(name, sizeof name, "sem%d", l->scratch_count++);
+    const char *name = ts_text_format(l->arena, "sem%d", l->scratch_count++);
     return set_semaphores(l, memref_of_semaphores(l, name, result_type(l, 0)));
 }
 

@@ -1,5 +1,4 @@
 /* Views of memrefs: other dims, tiles or another type over the same bytes. */
-#include <stdio.h>
 #include <string.h>
 
 #include "tilesim/layout.h"
@@ -72,7 +71,6 @@ static int tensor_of_view(lowering *l, const memref *m, const mlir_type *type) {
     const ts_tensor *t = ts_program_get_tensor(l->builder, m->tensor);
     const ts_shape *shape = shape_of_type(l, t->space, type, 1);
     ts_text text = ts_text_begin(l->arena);
-    char name[32];
     if (!shape) return -1;
     ts_shape_print(shape, &text);
     for (int i = 0; i < l->views.count; i++) {
@@ -80,7 +78,7 @@ static int tensor_of_view(lowering *l, const memref *m, const mlir_type *type) {
         if (v->space == t->space && v->base_bytes == t->base_bytes && strcmp(v->shape, text.bytes) == 0)
             return v->tensor;
     }
-    snprintf(name, sizeof name, "view%d", l->views.count);
+    const char *name = ts_text_format(l->arena, "view%d", l->views.count);
     int tensor = ts_program_view(l->builder, name, shape, m->tensor);
     if (tensor >= 0) *PUSH(l->arena, &l->views) = (memref_view){tensor, t->space, t->base_bytes, text.bytes};
     return tensor;

@@ -1,6 +1,5 @@
 /* What a kernel takes of VMEM, against what the machine has: known before anything runs, and told part by
  * part. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -60,17 +59,16 @@ bool vmem_take_and_check(lowering *l, const char *name, const mlir_type *type) {
 /* Windows and scratch. */
 bool kernel_plan_vmem(kernel *k) {
     const mlir_block *body = k->main->regions[0].blocks[0];
-    char name[40];
     for (int i = 0; i < k->window_count; i++) {
         const kernel_window *w = &k->windows[i];
         if (w->type.space != MLIR_VMEM) continue;
-        snprintf(name, sizeof name, "window_%d", k->prefetch_count + i);
+        const char *name = ts_text_format(k->l->arena, "window_%d", k->prefetch_count + i);
         if (!take_vmem(k->l, name, &w->type, w->buffers)) return false;
     }
     for (int i = 0; i < k->scratch_count; i++) {
         int argument = body->arguments[body->argument_count - k->scratch_count + i];
         const mlir_type *type = k->l->module->values[argument].type;
-        snprintf(name, sizeof name, "scratch%d", i);
+        const char *name = ts_text_format(k->l->arena, "scratch%d", i);
         if (type->space == MLIR_VMEM && !take_vmem(k->l, name, type, 1)) return false;
     }
     return check_vmem(k->l);
