@@ -21,7 +21,7 @@ static void reserve(ts_text *text, size_t more) {
     text->capacity = capacity;
 }
 
-__attribute__((format(printf, 2, 0))) static void add(ts_text *text, const char *format, va_list args) {
+void ts_text_add_list(ts_text *text, const char *format, va_list args) {
     va_list again;
     va_copy(again, args);
     size_t room = text->capacity - text->length;
@@ -39,7 +39,7 @@ __attribute__((format(printf, 2, 0))) static void add(ts_text *text, const char 
 void ts_text_add(ts_text *text, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    add(text, format, args);
+    ts_text_add_list(text, format, args);
     va_end(args);
 }
 
@@ -47,7 +47,7 @@ const char *ts_text_format(ts_arena *arena, const char *format, ...) {
     ts_text text = ts_text_begin(arena);
     va_list args;
     va_start(args, format);
-    add(&text, format, args);
+    ts_text_add_list(&text, format, args);
     va_end(args);
     return text.bytes;
 }
@@ -151,6 +151,12 @@ void ts_text_add_escaped(ts_text *text, const char *content) {
         ts_text_add(text, "%s", escape ? escape : "?");
         content++;
     }
+}
+
+const char *ts_text_escaped(ts_arena *arena, const char *content) {
+    ts_text text = ts_text_begin(arena);
+    ts_text_add_escaped(&text, content);
+    return text.bytes;
 }
 
 void ts_text_clear(ts_text *text) {

@@ -2,6 +2,7 @@
 #ifndef TILESIM_BASE_TEXT_H
 #define TILESIM_BASE_TEXT_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,6 +20,8 @@ typedef struct {
 
 ts_text ts_text_begin(ts_arena *arena); /* empty */
 void ts_text_add(ts_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void ts_text_add_list(ts_text *text, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
 /* One that is written at once. */
 const char *ts_text_format(ts_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void ts_text_add_bytes(ts_text *text, const char *bytes, size_t length);
@@ -38,6 +41,7 @@ const char *ts_text_cut(ts_arena *arena, const char *text, int most);
 const char *ts_text_one_line(ts_arena *arena, const char *name);
 /* As the content of XML and HTML, in UTF-8. */
 void ts_text_add_escaped(ts_text *text, const char *content);
+const char *ts_text_escaped(ts_arena *arena, const char *content);
 void ts_text_clear(ts_text *text);
 /* What reports for people fit into. */
 enum { TS_TEXT_COLUMNS = 100 };

@@ -8,9 +8,8 @@
 enum { BARS = 16, LABEL = 470, WIDTH = 1100, TOP = 46, SCALE = 420 };
 
 static void add_label(ts_text *out, int y, const char *text) {
-    picture_text(out, LABEL - 8, y + 15, &(picture_font){.anchor = "end"});
-    ts_text_add_escaped(out, ts_text_cut(out->arena, text, 66));
-    ts_text_add(out, "</text>\n");
+    picture_text(out, LABEL - 8, y + 15, &(picture_font){.anchor = "end"}, "%s",
+                 ts_text_escaped(out->arena, ts_text_cut(out->arena, text, 66)));
 }
 
 typedef enum { OF_WASTE, OF_TIME } bar_kind;
@@ -43,9 +42,8 @@ static void add_padding(const ts_audit_result *r, int y, int bars, ts_text *out)
         picture_bar(out, LABEL, y, data, "data", title);
         picture_bar(out, LABEL + (int)data, y, padding, "waste", title);
         ts_audit_print_bytes(value, class->waste_bytes);
-        picture_text(out, LABEL + (int)(data + padding) + 6, y + 15, &(picture_font){0});
-        ts_text_add(out, "%s padding, %.1fx</text>\n", value,
-                    report_expansion(shape->logical_bytes, shape->padded_bytes));
+        picture_text(out, LABEL + (int)(data + padding) + 6, y + 15, &(picture_font){0}, "%s padding, %.1fx",
+                     value, report_expansion(shape->logical_bytes, shape->padded_bytes));
     }
 }
 
@@ -61,10 +59,11 @@ static void add_time_bar(const ts_audit_result *r, const ts_audit_group *group, 
               ts_text_format(out->arena, "%s %s", ts_hlo_opcode_name(group->first.opcode),
                              r->shapes[group->first.dst].text));
     picture_bar(out, LABEL, y, width, fused ? "data half" : "data", title);
-    picture_text(out, LABEL + (int)width + 6, y + 15, &(picture_font){0});
-    ts_text_add(out, "%s", fused ? "at most " : group->scaled ? "about " : "");
-    picture_microseconds(out, group->total_microseconds);
-    ts_text_add(out, "</text>\n");
+    picture_text(out, LABEL + (int)width + 6, y + 15, &(picture_font){0}, "%s%s",
+                 fused           ? "at most "
+                 : group->scaled ? "about "
+                                 : "",
+                 picture_microseconds(out->arena, group->total_microseconds));
 }
 
 static void add_time(const ts_audit_result *r, int y, int bars, ts_text *out) {
@@ -84,8 +83,7 @@ static void add_time(const ts_audit_result *r, int y, int bars, ts_text *out) {
 
 static void add_key(ts_text *out, int x, const char *class, const char *label) {
     ts_text_add(out, "<rect class=\"%s\" x=\"%d\" y=\"17\" width=\"12\" height=\"12\"/>", class, x);
-    picture_text(out, x + 17, 28, &(picture_font){0});
-    ts_text_add(out, "%s</text>\n", label);
+    picture_text(out, x + 17, 28, &(picture_font){0}, "%s", label);
 }
 
 void ts_report_audit_svg(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
@@ -93,15 +91,12 @@ void ts_report_audit_svg(const ts_audit_result *r, const ts_audit_view *view, ts
     int padded = count_bars(r, OF_WASTE), timed = count_bars(r, OF_TIME);
     int second = TOP + padded * PICTURE_ROW + 50, height = second + timed * PICTURE_ROW + 16;
     picture_begin(out, WIDTH, height);
-    picture_text(out, 16, 28, &title);
-    ts_text_add(out, "Bytes by shape: data and padding%s</text>\n", padded == 0 ? " (none)" : "");
+    picture_text(out, 16, 28, &title, "Bytes by shape: data and padding%s", padded == 0 ? " (none)" : "");
     add_key(out, LABEL, "data", "data");
     add_key(out, LABEL + 60, "waste", "padding");
     add_padding(r, TOP, padded, out);
-    picture_text(out, 16, second - 14, &title);
-    ts_text_add(out, "Time by move, all its runs, on ");
-    ts_report_machine_escaped(r->request->machine, out);
-    ts_text_add(out, "%s</text>\n", timed == 0 ? " (none)" : "");
+    picture_text(out, 16, second - 14, &title, "Time by move, all its runs, on %s%s",
+                 ts_report_machine_escaped(out->arena, r->request->machine), timed == 0 ? " (none)" : "");
     add_time(r, second, timed, out);
     picture_end(out);
     (void)view;
@@ -158,21 +153,14 @@ static void add_sums(const ts_audit_result *r, page *p) {
 static void add_finding(const ts_audit_result *r, const ts_audit_finding *f, ts_text *out) {
     const char *name = f->is_move ? r->groups[f->index].first.name : r->classes[f->index].first.name;
     int64_t line = f->is_move ? r->groups[f->index].first.line : r->classes[f->index].first.line;
-    ts_text_add(out, "<li><code>");
-    ts_text_add_escaped(out, f->what);
-    ts_text_add(out, "</code><br><span class=\"good\">");
-    ts_text_add_escaped(out, f->fix);
-    ts_text_add(out, "</span><br><span class=\"soft\">");
-    ts_report_audit_saving(r, f, out);
-    ts_text_add(out, "; ");
-    ts_text_add_escaped(out, ts_text_cut(out->arena, name, 102));
-    ts_text_add(out, " line %lld", (long long)line);
     ts_text source = ts_text_begin(out->arena);
+    ts_text_add(out, "<li><code>%s</code><br><span class=\"good\">%s</span><br><span class=\"soft\">",
+                ts_text_escaped(out->arena, f->what), ts_text_escaped(out->arena, f->fix));
+    ts_report_audit_saving(r, f, out);
+    ts_text_add(out, "; %s line %lld", ts_text_escaped(out->arena, ts_text_cut(out->arena, name, 102)),
+                (long long)line);
     ts_report_audit_source(r, ts_report_audit_source_of(r, f), &source);
-    if (source.length > 0) {
-        ts_text_add(out, "; source: ");
-        ts_text_add_escaped(out, source.bytes);
-    }
+    if (source.length > 0) ts_text_add(out, "; source: %s", ts_text_escaped(out->arena, source.bytes));
     ts_text_add(out, "</span></li>\n");
 }
 

@@ -264,10 +264,9 @@ static chart measure(const ts_choose_result *r) {
 
 /* Of a row: the layout. */
 static void add_name(const ts_candidate *c, int y, const chart *all, ts_text *out) {
-    picture_text(out, all->times - 8, y + 15,
-                 &(picture_font){.anchor = "end", .bold = c->is_now || c->is_rule});
-    ts_text_add_escaped(out, layout_of(c));
-    ts_text_add(out, "%s%s</text>\n", c->is_rule ? " (rule)" : "", c->is_now ? " (now)" : "");
+    const picture_font font = {.anchor = "end", .bold = c->is_now || c->is_rule};
+    picture_text(out, all->times - 8, y + 15, &font, "%s%s%s", ts_text_escaped(out->arena, layout_of(c)),
+                 c->is_rule ? " (rule)" : "", c->is_now ? " (now)" : "");
 }
 
 static void add_time(const ts_choose_result *r, const ts_candidate *c, int y, const chart *all,
@@ -278,10 +277,8 @@ static void add_time(const ts_choose_result *r, const ts_candidate *c, int y, co
     if (longer) width = SCALE;
     picture_bar(out, all->times, y, width, !c->priced ? "cut" : c->is_tie ? "data" : "data half", NULL);
     if (longer) add_break(out, all->times + SCALE, y);
-    picture_text(out, all->times + (int)width + 5, y + 15, &(picture_font){0});
-    ts_text_add(out, "%s", c->priced ? "" : "more than ");
-    picture_microseconds(out, microseconds(r, cycles));
-    ts_text_add(out, "</text>\n");
+    picture_text(out, all->times + (int)width + 5, y + 15, &(picture_font){0}, "%s%s",
+                 c->priced ? "" : "more than ", picture_microseconds(out->arena, microseconds(r, cycles)));
 }
 
 static void add_bytes(const ts_choose_result *r, const ts_candidate *c, int y, const chart *all,
@@ -295,8 +292,8 @@ static void add_bytes(const ts_choose_result *r, const ts_candidate *c, int y, c
     picture_bar(out, all->bytes, y, data, "data", NULL);
     picture_bar(out, all->bytes + (int)data, y, more, "waste", NULL);
     if (larger) add_break(out, all->bytes + BYTES_SCALE, y);
-    picture_text(out, all->bytes + (int)(data + more) + 5, y + 15, &(picture_font){0});
-    ts_text_add(out, "%s</text>\n", ts_text_grouped(out->arena, c->bytes));
+    picture_text(out, all->bytes + (int)(data + more) + 5, y + 15, &(picture_font){0}, "%s",
+                 ts_text_grouped(out->arena, c->bytes));
 }
 
 /* What is drawn, and how many are not. */
@@ -311,8 +308,7 @@ static void add_rows(const ts_choose_result *r, const chart *all, ts_text *out) 
         y += PICTURE_ROW;
     }
     if (r->candidate_count == all->rows) return;
-    picture_text(out, all->times, y + 15, &note);
-    ts_text_add(out, "and %d more</text>\n", r->candidate_count - all->rows);
+    picture_text(out, all->times, y + 15, &note, "and %d more", r->candidate_count - all->rows);
 }
 
 void ts_report_choose_svg(const ts_choose_result *r, const ts_choose_view *view, ts_text *out) {
@@ -321,16 +317,11 @@ void ts_report_choose_svg(const ts_choose_result *r, const ts_choose_view *view,
     (void)view;
     int rows = all.rows + (all.rows < r->candidate_count), height = TOP + rows * PICTURE_ROW + 16;
     picture_begin(out, all.times + WIDTH, height);
-    picture_text(out, 16, 26, &title);
-    ts_text_add(out, "Layouts of ");
-    ts_text_add_escaped(out, ts_shape_text(out->arena, r->tensor));
-    ts_text_add(out, " on ");
-    ts_report_machine_escaped(r->request->machine, out);
-    ts_text_add(out, "</text>\n");
-    picture_text(out, all.times, 48, &note);
-    ts_text_add(out, "time; full: a tie with the best, grey: cut, at least so long</text>\n");
-    picture_text(out, all.bytes, 48, &note);
-    ts_text_add(out, "bytes; blue: data, orange: padding</text>\n");
+    picture_text(out, 16, 26, &title, "Layouts of %s on %s",
+                 ts_text_escaped(out->arena, ts_shape_text(out->arena, r->tensor)),
+                 ts_report_machine_escaped(out->arena, r->request->machine));
+    picture_text(out, all.times, 48, &note, "time; full: a tie with the best, grey: cut, at least so long");
+    picture_text(out, all.bytes, 48, &note, "bytes; blue: data, orange: padding");
     add_rows(r, &all, out);
     picture_end(out);
 }

@@ -51,15 +51,16 @@ static void add_cell(ts_text *out, const ts_transfer_matrix *m, int from, int to
         "<rect class=\"heat\" x=\"%lld\" y=\"%lld\" width=\"%d\" height=\"%d\" fill-opacity=\"%.3f\"/>\n",
         (long long)x, (long long)y, CELL_WIDTH - 1, CELL_HEIGHT - 1,
         LEAST_HEAT + (1 - LEAST_HEAT) * (double)at / 255);
-    picture_text(out, x + CELL_WIDTH / 2, y + 20, &(picture_font){ink, "middle", 14, false});
+    const picture_font large = {ink, "middle", 14, false}, small = {ink, "middle", 11, false};
+    x += CELL_WIDTH / 2;
     if (cost->cycles == 0) {
-        ts_text_add(out, "-</text>\n");
+        picture_text(out, x, y + 20, &large, "-");
         return;
     }
-    ts_text_add(out, "%lld.%02lld&#215;</text>\n", (long long)ratio / 100, (long long)ratio % 100);
-    picture_text(out, x + CELL_WIDTH / 2, y + 37, &(picture_font){ink, "middle", 11, false});
-    picture_microseconds(out, ts_machine_microseconds(m->machine, cost->cycles));
-    ts_text_add(out, ", %s</text>\n", ts_dma_kind_text(cost->transfer.kind));
+    picture_text(out, x, y + 20, &large, "%lld.%02lld&#215;", (long long)ratio / 100, (long long)ratio % 100);
+    picture_text(out, x, y + 37, &small, "%s, %s",
+                 picture_microseconds(out->arena, ts_machine_microseconds(m->machine, cost->cycles)),
+                 ts_dma_kind_text(cost->transfer.kind));
 }
 
 static int64_t label_width(const ts_transfer_matrix *m, ts_arena *arena) {
@@ -74,15 +75,13 @@ static int64_t label_width(const ts_transfer_matrix *m, ts_arena *arena) {
 
 static void add_labels(ts_text *out, const ts_transfer_matrix *m, int64_t left) {
     for (int i = 0; i < m->list.count; i++) {
-        picture_text(out, left - 8, TITLE + i * CELL_HEIGHT + CELL_HEIGHT / 2 + 5,
-                     &(picture_font){NULL, "end", 13, false});
         ts_text layout = ts_text_begin(out->arena);
         matrix_add_layout(&layout, m->list.shapes[i]);
-        ts_text_add_escaped(out, layout.bytes);
-        ts_text_add(out, "  %c</text>\n", 'A' + i);
+        picture_text(out, left - 8, TITLE + i * CELL_HEIGHT + CELL_HEIGHT / 2 + 5,
+                     &(picture_font){NULL, "end", 13, false}, "%s  %c",
+                     ts_text_escaped(out->arena, layout.bytes), 'A' + i);
         picture_text(out, left + i * CELL_WIDTH + CELL_WIDTH / 2, TITLE - 8,
-                     &(picture_font){NULL, "middle", 13, false});
-        ts_text_add(out, "%c</text>\n", 'A' + i);
+                     &(picture_font){NULL, "middle", 13, false}, "%c", 'A' + i);
     }
 }
 
@@ -113,13 +112,11 @@ void ts_report_matrix_svg(const ts_transfer_matrix *m, ts_text *out) {
                 (long long)most % 100);
     if (matrix_is_estimated(m)) ts_text_add(&foot, "; ~ sampled or extended");
     picture_begin(out, width_of(m, left, &title, &foot), height);
-    picture_text(out, MARGIN, 24, &(picture_font){.pixels = 15});
-    ts_text_add_escaped(out, title.bytes);
-    ts_text_add(out, "</text>\n");
+    picture_text(out, MARGIN, 24, &(picture_font){.pixels = 15}, "%s",
+                 ts_text_escaped(out->arena, title.bytes));
     add_labels(out, m, left);
     for (int i = 0; i < m->list.count * m->list.count; i++)
         add_cell(out, m, i / m->list.count, i % m->list.count, left, most);
-    picture_text(out, left, height - 14, &(picture_font){.class = "soft"});
-    ts_text_add(out, "%s</text>\n", foot.bytes);
+    picture_text(out, left, height - 14, &(picture_font){.class = "soft"}, "%s", foot.bytes);
     picture_end(out);
 }

@@ -208,16 +208,8 @@ static void draw_memory(drawing *d, int64_t x, int64_t elements) {
         draw_point(d, x + at % d->g.t.run * CELL_WIDTH, TITLE + at / d->g.t.run * CELL_HEIGHT, &at);
 }
 
-static void add_caption(drawing *d, int64_t x, const char *text) {
-    ts_text_add(d->out, "<text x=\"%" PRId64 "\" y=\"%d\" font-size=\"13\">", x, TITLE - 12);
-    ts_text_add_escaped(d->out, text);
-    ts_text_add(d->out, "</text>\n");
-}
-
-static void add_title_line(drawing *d, int64_t y, const char *text) {
-    ts_text_add(d->out, "<text x=\"%d\" y=\"%" PRId64 "\" font-size=\"13\">", MARGIN, y);
-    ts_text_add_escaped(d->out, text);
-    ts_text_add(d->out, "</text>\n");
+static void add_title(drawing *d, int64_t x, int64_t y, const char *text) {
+    picture_text(d->out, x, y, &(picture_font){.pixels = 13}, "%s", ts_text_escaped(d->arena, text));
 }
 
 /* A pixel of what is there at all; of no bytes, all. */
@@ -245,8 +237,8 @@ static int64_t draw_share(drawing *d) {
     add_rectangle(d->out, MARGIN, TOP, data, HEIGHT);
     ts_text_add(d->out, "class=\"share\" fill=\"hsl(210,60%%,62%%)\"/>\n");
     report_padding_add(shape, &text);
-    ts_text_add(d->out, "<text x=\"%d\" y=\"%d\" font-size=\"12\">%s</text>\n", MARGIN + SHARE_WIDTH + 10,
-                TOP + 11, text.bytes);
+    picture_text(d->out, MARGIN + SHARE_WIDTH + 10, TOP + 11, &(picture_font){.pixels = 12}, "%s",
+                 text.bytes);
     return SHARE_WIDTH + ts_max(LEAST_TEXT, (int64_t)text.length * CHARACTER);
 }
 
@@ -310,7 +302,7 @@ static void draw_axes(drawing *d, const axis_grid *g, int64_t x) {
     for (int64_t panel = 0; panel < g->panels; panel++, x += panel_width(g)) {
         ts_text name = ts_text_begin(d->arena);
         name_panel(d, g, panel, point, &name);
-        if (name.length > 0) add_caption(d, x, name.bytes);
+        if (name.length > 0) add_title(d, x, TITLE - 12, name.bytes);
         for (int64_t i = 0; i < g->rows * g->columns; i++) {
             point[g->row_axis] = g->low[g->row_axis] + i / g->columns;
             point[g->column_axis] = g->low[g->column_axis] + i % g->columns;
@@ -370,7 +362,7 @@ static void draw_shape(ts_arena *arena, const ts_shape *shape, ts_text *out, int
     cells_choose(arena, shape, &most, &d->g);
     ts_text title = title_of(d);
     int64_t right = MARGIN + left_of(d, d->g.columns.drawn), bottom = TITLE + CELL_HEIGHT;
-    add_title_line(d, 24, title.bytes);
+    add_title(d, MARGIN, 24, title.bytes);
     if (ts_layout_element_count(d->g.layout) > 0) {
         bottom = draw_grid(d);
         memset(d->g.index, 0, sizeof d->g.index);

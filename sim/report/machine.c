@@ -41,10 +41,10 @@ void ts_report_machine_line(const char *label, const ts_machine *machine, ts_tex
     ts_text_add_char(out, '\n');
 }
 
-void ts_report_machine_escaped(const ts_machine *machine, ts_text *out) {
-    ts_text name = ts_text_begin(out->arena);
+const char *ts_report_machine_escaped(ts_arena *arena, const ts_machine *machine) {
+    ts_text name = ts_text_begin(arena);
     ts_report_machine_name(machine, &name);
-    ts_text_add_escaped(out, name.bytes);
+    return ts_text_escaped(arena, name.bytes);
 }
 
 void ts_report_machine_keys(const ts_machine *machine, ts_json *json) {

@@ -14,7 +14,7 @@ void ts_report_machine_name(const ts_machine *machine, ts_text *out);
 /* The same as a line behind a label, which goes on below its beginning when it is long. */
 void ts_report_machine_line(const char *label, const ts_machine *machine, ts_text *out);
 /* The same as the content of XML and HTML. */
-void ts_report_machine_escaped(const ts_machine *machine, ts_text *out);
+const char *ts_report_machine_escaped(ts_arena *arena, const ts_machine *machine);
 /* The keys machine, machine_hash and machine_overrides. */
 void ts_report_machine_keys(const ts_machine *machine, ts_json *json);
 

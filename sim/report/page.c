@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "report/machine.h"
@@ -18,20 +17,14 @@ const char *page_file(const char *name) {
     return ts_embedded_styles[i].text;
 }
 
+static const char *escaped(const page *p, const char *text) { return ts_text_escaped(p->out->arena, text); }
+
 /* As text of the page. */
 static void add(page *p, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
 static void add(page *p, const char *format, va_list arguments) {
-    char small[512];
-    va_list again;
-    va_copy(again, arguments);
-    size_t length = (size_t)vsnprintf(small, sizeof small, format, arguments);
-    char *text = small;
-    if (length >= sizeof small) {
-        text = ts_arena_alloc(p->out->arena, length + 1, 1);
-        vsnprintf(text, length + 1, format, again);
-    }
-    va_end(again);
-    ts_text_add_escaped(p->out, text);
+    ts_text text = ts_text_begin(p->out->arena);
+    ts_text_add_list(&text, format, arguments);
+    ts_text_add_escaped(p->out, text.bytes);
 }
 
 static void close_section(page *p) {
@@ -41,22 +34,14 @@ static void close_section(page *p) {
 
 void page_begin(page *p, ts_text *out, const char *title, const char *subject, const ts_machine *machine) {
     *p = (page){.out = out};
-    ts_text_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
-    ts_text_add_escaped(out, title);
-    ts_text_add(out, ": ");
-    ts_text_add_escaped(out, subject);
-    ts_text_add(out, "</title>\n<style>\n");
-    ts_text_add(out, "%s%s", page_file("style.css"), page_file("report.css"));
-    ts_text_add(out, "</style>\n</head>\n<body>\n<main>\n<header>\n<h1>");
-    ts_text_add_escaped(out, title);
-    ts_text_add(out, "</h1>\n<p><code>");
-    ts_text_add_escaped(out, subject);
-    ts_text_add(out, "</code>");
-    if (machine) {
-        ts_text_add(out, "<br>");
-        ts_report_machine_escaped(machine, out);
-    }
+    const char *heading = escaped(p, title), *about = escaped(p, subject);
+    ts_text_add(out,
+                "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                "<title>%s: %s</title>\n<style>\n%s%s</style>\n</head>\n",
+                heading, about, page_file("style.css"), page_file("report.css"));
+    ts_text_add(out, "<body>\n<main>\n<header>\n<h1>%s</h1>\n<p><code>%s</code>", heading, about);
+    if (machine) ts_text_add(out, "<br>%s", ts_report_machine_escaped(out->arena, machine));
     ts_text_add(out, "</p>\n</header>\n");
 }
 
@@ -71,20 +56,15 @@ void page_facts(page *p, const page_fact *facts, int count) {
     ts_text_add(p->out, "<dl class=\"facts\">\n");
     for (int i = 0; i < count; i++) {
         if (!facts[i].value) continue;
-        ts_text_add(p->out, "<div><dt>");
-        ts_text_add_escaped(p->out, facts[i].name);
-        ts_text_add(p->out, "</dt><dd>");
-        ts_text_add_escaped(p->out, facts[i].value);
-        ts_text_add(p->out, "</dd></div>\n");
+        ts_text_add(p->out, "<div><dt>%s</dt><dd>%s</dd></div>\n", escaped(p, facts[i].name),
+                    escaped(p, facts[i].value));
     }
     ts_text_add(p->out, "</dl>\n");
 }
 
 void page_section(page *p, const char *heading) {
     close_section(p);
-    ts_text_add(p->out, "<section>\n<h2>");
-    ts_text_add_escaped(p->out, heading);
-    ts_text_add(p->out, "</h2>\n");
+    ts_text_add(p->out, "<section>\n<h2>%s</h2>\n", escaped(p, heading));
     p->in_section = true;
 }
 
@@ -122,28 +102,21 @@ void page_legend(page *p, const page_part *parts, int count) {
     ts_text_add(p->out, "<ul class=\"legend\">\n");
     for (int i = 0, kind = 0; i < count; i++) {
         if (parts[i].value <= 0) continue;
-        ts_text_add(p->out, "<li><i class=\"kind-%d\"></i><span>", kind_of(&parts[i], &kind));
-        ts_text_add_escaped(p->out, parts[i].label);
-        ts_text_add(p->out, "</span><b>");
-        ts_text_add_escaped(p->out, parts[i].text);
-        ts_text_add(p->out, " &nbsp; %.1f %%</b></li>\n", 100 * parts[i].value / sum);
+        ts_text_add(p->out, "<li><i class=\"kind-%d\"></i><span>%s</span><b>%s &nbsp; %.1f %%</b></li>\n",
+                    kind_of(&parts[i], &kind), escaped(p, parts[i].label), escaped(p, parts[i].text),
+                    100 * parts[i].value / sum);
     }
     ts_text_add(p->out, "</ul>\n");
 }
 
 void page_bar(page *p, const char *what, const page_part *parts, int count) {
     double sum = sum_of(parts, count);
-    ts_text_add(p->out, "<div class=\"bar\" role=\"img\" aria-label=\"");
-    ts_text_add_escaped(p->out, what);
-    ts_text_add(p->out, "\">");
+    ts_text_add(p->out, "<div class=\"bar\" role=\"img\" aria-label=\"%s\">", escaped(p, what));
     for (int i = 0, kind = 0; i < count; i++) {
         if (parts[i].value <= 0) continue;
-        ts_text_add(p->out, "<span class=\"kind-%d\" style=\"width:%.4f%%\" title=\"",
-                    kind_of(&parts[i], &kind), 100 * parts[i].value / sum);
-        ts_text_add_escaped(p->out, parts[i].label);
-        ts_text_add(p->out, ": ");
-        ts_text_add_escaped(p->out, parts[i].text);
-        ts_text_add(p->out, "\"></span>");
+        ts_text_add(p->out, "<span class=\"kind-%d\" style=\"width:%.4f%%\" title=\"%s: %s\"></span>",
+                    kind_of(&parts[i], &kind), 100 * parts[i].value / sum, escaped(p, parts[i].label),
+                    escaped(p, parts[i].text));
     }
     ts_text_add(p->out, "</div>\n");
 }
@@ -166,10 +139,9 @@ typedef enum { LISTING, SORTS } table_kind;
 
 static void add_heading(page *p, const page_column *heading, table_kind kind) {
     bool sorts = kind == SORTS;
-    ts_text_add(p->out, "<th scope=\"col\"%s>%s", heading->number ? " class=\"number\"" : "",
-                sorts ? "<button type=\"button\">" : "");
-    ts_text_add_escaped(p->out, heading->heading);
-    ts_text_add(p->out, sorts ? "</button></th>" : "</th>");
+    ts_text_add(p->out, "<th scope=\"col\"%s>%s%s%s</th>", heading->number ? " class=\"number\"" : "",
+                sorts ? "<button type=\"button\">" : "", escaped(p, heading->heading),
+                sorts ? "</button>" : "");
 }
 
 static void begin_table(page *p, const char *caption, const page_column *headings, int count,
@@ -177,11 +149,7 @@ static void begin_table(page *p, const char *caption, const page_column *heading
     p->headings = headings;
     p->columns = p->column = count;
     p->rows = 0;
-    if (caption) {
-        ts_text_add(p->out, "<p class=\"soft\">");
-        ts_text_add_escaped(p->out, caption);
-        ts_text_add(p->out, "</p>\n");
-    }
+    if (caption) ts_text_add(p->out, "<p class=\"soft\">%s</p>\n", escaped(p, caption));
     ts_text_add(p->out, "<div class=\"scroll\" tabindex=\"0\">\n<table class=\"%s\">\n<thead><tr>",
                 kind == SORTS ? "sorts" : "listing");
     for (int i = 0; i < count; i++) add_heading(p, &headings[i], kind);
@@ -225,16 +193,12 @@ void page_cell(page *p, const char *format, ...) {
 
 void page_words(page *p, const char *text) {
     begin_cell_of(p, ts_text_characters(text) > SENTENCE ? "words" : "line");
-    ts_text_add_char(p->out, '>');
-    ts_text_add_escaped(p->out, text);
-    ts_text_add(p->out, "</td>");
+    ts_text_add(p->out, ">%s</td>", escaped(p, text));
 }
 
 void page_code(page *p, const char *text) {
     begin_cell(p);
-    ts_text_add(p->out, "><code>");
-    ts_text_add_escaped(p->out, text);
-    ts_text_add(p->out, "</code></td>");
+    ts_text_add(p->out, "><code>%s</code></td>", escaped(p, text));
 }
 
 void page_number(page *p, double value, const char *format, ...) {
@@ -253,28 +217,17 @@ void page_source_line(page *p, const page_source *line) {
     if (line->folds)
         ts_text_add(p->out, "<button type=\"button\" class=\"fold\" aria-expanded=\"true\" "
                             "aria-label=\"what is further in\"></button>");
-    ts_text_add(p->out, "<code>");
-    ts_text_add_escaped(p->out, line->text);
-    ts_text_add(p->out, "</code>");
-    if (*line->note) {
-        ts_text_add(p->out, "<span class=\"soft\"> ");
-        ts_text_add_escaped(p->out, line->note);
-        ts_text_add(p->out, "</span>");
-    }
-    if (*line->below) {
-        ts_text_add(p->out, "<small>");
-        ts_text_add_escaped(p->out, line->below);
-        ts_text_add(p->out, "</small>");
-    }
+    ts_text_add(p->out, "<code>%s</code>", escaped(p, line->text));
+    if (*line->note) ts_text_add(p->out, "<span class=\"soft\"> %s</span>", escaped(p, line->note));
+    if (*line->below) ts_text_add(p->out, "<small>%s</small>", escaped(p, line->below));
     ts_text_add(p->out, "</td>");
 }
 
 void page_heat(page *p, double value, const double parts[2], const char *text) {
     begin_cell(p);
-    ts_text_add(p->out, " data-value=\"%.17g\"><span class=\"heat\" style=\"--a:%.2f%%;--b:%.2f%%\">", value,
-                100 * parts[0], 100 * (parts[0] + parts[1]));
-    ts_text_add_escaped(p->out, text);
-    ts_text_add(p->out, "</span></td>");
+    ts_text_add(p->out,
+                " data-value=\"%.17g\"><span class=\"heat\" style=\"--a:%.2f%%;--b:%.2f%%\">%s</span></td>",
+                value, 100 * parts[0], 100 * (parts[0] + parts[1]), escaped(p, text));
 }
 
 void page_table_end(page *p) {
@@ -304,11 +257,7 @@ static void add_picture(page *p, const ts_text *svg) {
 
 void page_picture(page *p, const char *caption, const ts_text *svg) {
     ts_text_add(p->out, "<figure>\n");
-    if (caption) {
-        ts_text_add(p->out, "<figcaption>");
-        ts_text_add_escaped(p->out, caption);
-        ts_text_add(p->out, "</figcaption>\n");
-    }
+    if (caption) ts_text_add(p->out, "<figcaption>%s</figcaption>\n", escaped(p, caption));
     add_picture(p, svg);
     ts_text_add(p->out, "</figure>\n");
 }

@@ -87,25 +87,26 @@ void picture_begin(ts_text *out, int64_t width, int64_t height) {
 
 void picture_end(ts_text *out) { ts_text_add(out, "</svg>\n"); }
 
-void picture_text(ts_text *out, int64_t x, int64_t y, const picture_font *font) {
+void picture_text(ts_text *out, int64_t x, int64_t y, const picture_font *font, const char *format, ...) {
+    va_list arguments;
     ts_text_add(out, "<text x=\"%" PRId64 "\" y=\"%" PRId64 "\"", x, y);
     if (font->class) ts_text_add(out, " class=\"%s\"", font->class);
     if (font->anchor) ts_text_add(out, " text-anchor=\"%s\"", font->anchor);
     if (font->pixels > 0) ts_text_add(out, " font-size=\"%d\"", font->pixels);
     ts_text_add(out, font->bold ? " font-weight=\"bold\">" : ">");
+    va_start(arguments, format);
+    ts_text_add_list(out, format, arguments);
+    va_end(arguments);
+    ts_text_add(out, "</text>\n");
 }
 
 void picture_bar(ts_text *out, int x, int y, double width, const char *class, const char *title) {
     ts_text_add(out, "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"16\">", class, x, y + 3,
                 width);
-    if (title) {
-        ts_text_add(out, "<title>");
-        ts_text_add_escaped(out, title);
-        ts_text_add(out, "</title>");
-    }
+    if (title) ts_text_add(out, "<title>%s</title>", ts_text_escaped(out->arena, title));
     ts_text_add(out, "</rect>\n");
 }
 
-void picture_microseconds(ts_text *out, double microseconds) {
-    ts_text_add(out, "%.*f us", microseconds < 10 ? 3 : 1, microseconds);
+const char *picture_microseconds(ts_arena *arena, double microseconds) {
+    return ts_text_format(arena, "%.*f us", microseconds < 10 ? 3 : 1, microseconds);
 }

@@ -9,17 +9,17 @@
 void picture_begin(ts_text *out, int64_t width, int64_t height);
 void picture_end(ts_text *out);
 
-/* Opens a text that stands at x, y ("start", "middle" or "end" of it); what is in it, and </text>, are the
- * caller's. */
+/* A text that stands at x, y ("start", "middle" or "end" of it), as it is: names are the caller's to escape. */
 typedef struct {
     const char *class, *anchor;
     int pixels; /* of its font */
     bool bold;
 } picture_font;
-void picture_text(ts_text *out, int64_t x, int64_t y, const picture_font *font);
+void picture_text(ts_text *out, int64_t x, int64_t y, const picture_font *font, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 
 /* "0.279 us", "105.1 us": as exact as tables have it where it is short. */
-void picture_microseconds(ts_text *out, double microseconds);
+const char *picture_microseconds(ts_arena *arena, double microseconds);
 
 /* A bar of a row of a chart that begins at `y`, of PICTURE_ROW pixels; `title` is escaped, NULL is none. */
 enum { PICTURE_ROW = 24 };

@@ -100,11 +100,11 @@ static void add_vreg(drawing *d, int64_t vreg) {
                 "<rect class=\"edge\" x=\"%" PRId64 "\" y=\"%" PRId64
                 "\" width=\"%d\" height=\"%d\" fill=\"none\"/>\n",
                 d->x, d->y, VREG_WIDTH, VREG_HEIGHT);
-    picture_text(d->out, d->x, d->y - 5, &(picture_font){NULL, "start", 12, false});
-    ts_text_add(d->out, "vreg %" PRId64, vreg);
-    for (int i = 0; i < d->shown->layout->rank && d->has_first; i++)
-        ts_text_add(d->out, "%s%" PRId64, i > 0 ? "," : ", first element (", d->first[i]);
-    ts_text_add(d->out, "%s</text>\n", d->has_first ? ")" : "");
+    ts_text first = ts_text_begin(d->out->arena);
+    if (d->has_first) ts_text_add(&first, ", first element ");
+    if (d->has_first) ts_text_add_tuple(&first, d->first, d->shown->layout->rank);
+    picture_text(d->out, d->x, d->y - 5, &(picture_font){NULL, "start", 12, false}, "vreg %" PRId64 "%s",
+                 vreg, first.bytes);
     d->y += VREG_HEIGHT + GAP;
 }
 
@@ -113,13 +113,12 @@ static int64_t shown_of(const side *s) { return ts_min(s->vregs, MOST_SHOWN); }
 static void add_side(drawing *d, int which) {
     d->shown = &d->sides[which];
     d->x = MARGIN + which * (VREG_WIDTH + BETWEEN), d->y = TITLE;
-    picture_text(d->out, d->x, TITLE - 12, &(picture_font){NULL, "start", 13, true});
-    ts_text_add(d->out, "%s, %s</text>\n", d->shown->title,
-                ts_text_counted(d->out->arena, d->shown->vregs, "vreg"));
+    picture_text(d->out, d->x, TITLE - 12, &(picture_font){NULL, "start", 13, true}, "%s, %s",
+                 d->shown->title, ts_text_counted(d->out->arena, d->shown->vregs, "vreg"));
     for (int64_t i = 0; i < shown_of(d->shown); i++) add_vreg(d, i);
     if (d->shown->vregs <= MOST_SHOWN) return;
-    picture_text(d->out, d->x, d->y + 12, &(picture_font){"soft", "start", 12, false});
-    ts_text_add(d->out, "and %" PRId64 " more</text>\n", d->shown->vregs - MOST_SHOWN);
+    picture_text(d->out, d->x, d->y + 12, &(picture_font){"soft", "start", 12, false}, "and %" PRId64 " more",
+                 d->shown->vregs - MOST_SHOWN);
 }
 
 bool ts_report_relayout_svg(ts_error *err, const ts_relayout_price *price, ts_text *out) {

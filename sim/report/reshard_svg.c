@@ -74,13 +74,8 @@ static void add_link(const drawing *d, int64_t link) {
                 at[0] + drawn.x, at[1] + drawn.y, drawn.dx, drawn.dy, bytes > 0 ? "hsl(12,80%,50%)" : "#999",
                 1 + 2.5 * share, bytes > 0 ? 0.25 + 0.75 * share : 0.35,
                 ts_mesh_has_link(mesh, link) ? "" : " stroke-dasharray=\"2 3\"");
-    for (size_t i = 0; i < title.length; i++)
-        if (title.bytes[i] == '>')
-            ts_text_add(d->out, "&gt;");
-        else
-            ts_text_add_char(d->out, title.bytes[i]);
-    ts_text_add(d->out, ": %s%s</title></path>\n", ts_report_size(size, (double)bytes),
-                ts_mesh_has_link(mesh, link) ? "" : ", failed");
+    ts_text_add(d->out, "%s: %s%s</title></path>\n", ts_text_escaped(d->out->arena, title.bytes),
+                ts_report_size(size, (double)bytes), ts_mesh_has_link(mesh, link) ? "" : ", failed");
 }
 
 /* Of a line no link leads on from its ends. */
@@ -96,8 +91,7 @@ static void add_chip(const drawing *d, int64_t chip) {
                 "<rect class=\"edge\" x=\"%" PRId64 "\" y=\"%" PRId64
                 "\" width=\"%d\" height=\"%d\" rx=\"4\" fill=\"hsl(210,50%%,88%%)\"/>",
                 at[0] - CHIP / 2, at[1] - CHIP / 2, CHIP, CHIP);
-    picture_text(d->out, at[0], at[1] + 4, &font);
-    ts_text_add(d->out, "%" PRId64 "</text>\n", chip);
+    picture_text(d->out, at[0], at[1] + 4, &font, "%" PRId64, chip);
 }
 
 static drawing drawing_of(const ts_reshard_report *r, ts_text *out) {
@@ -122,13 +116,11 @@ void ts_report_reshard_svg(const ts_reshard_report *r, ts_text *out) {
     ts_text_add(out, "<defs><marker id=\"tip\" viewBox=\"0 0 6 6\" refX=\"5\" refY=\"3\" markerWidth=\"4\" "
                      "markerHeight=\"4\" orient=\"auto\"><path d=\"M0 0L6 3L0 6z\" fill=\"#e5532d\"/>"
                      "</marker></defs>\n");
-    picture_text(out, 8, 20, &bold);
-    ts_text_add(out, "Bytes over each link, %.2f us</text>\n", r->plan.ps / 1e6);
-    picture_text(out, 8, 40, &font);
-    ts_text_add(out,
-                small ? "the thicker the more; the busiest has %s; what leaves a plane is short</text>\n"
-                      : "the busiest has %s; too many chips to draw</text>\n",
-                ts_report_size(size, (double)d.most));
+    picture_text(out, 8, 20, &bold, "Bytes over each link, %.2f us", r->plan.ps / 1e6);
+    picture_text(out, 8, 40, &font,
+                 small ? "the thicker the more; the busiest has %s; what leaves a plane is short"
+                       : "the busiest has %s; too many chips to draw",
+                 ts_report_size(size, (double)d.most));
     for (int64_t link = 0; small && link < ts_mesh_link_count(&r->mesh); link++)
         if (is_there(&r->mesh, link)) add_link(&d, link);
     for (int64_t chip = 0; small && chip < r->mesh.chip_count; chip++) add_chip(&d, chip);

@@ -72,11 +72,12 @@ static void add_points(ts_text *out, const ts_validation *v, const ts_validated_
         double x = position(d, r->work.measured_us);
         ts_text_add(out, "<circle class=\"roofline\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>", x,
                     PLOT - position(d, r->roofline_us));
-        ts_text_add(out, "<circle class=\"model\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>", x,
-                    PLOT - position(d, r->simulated_us));
-        ts_text_add_escaped(out, r->row->id);
-        ts_text_add(out, ": %.4g us measured, %.4g simulated</title></circle>\n", r->work.measured_us,
-                    r->simulated_us);
+        ts_text_add(
+            out,
+            "<circle class=\"model\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>%s: %.4g us measured, %.4g "
+            "simulated</title></circle>\n",
+            x, PLOT - position(d, r->simulated_us), ts_text_escaped(out->arena, r->row->id),
+            r->work.measured_us, r->simulated_us);
     }
 }
 

@@ -254,8 +254,7 @@ static void add_cell(const drawing *d, int64_t row, int64_t column, ts_text *out
                 "<rect class=\"edge\" x=\"%" PRId64 "\" y=\"%" PRId64 "\" width=\"%" PRId64
                 "\" height=\"%d\" fill=\"hsl(%" PRId64 ",60%%,80%%)\"/>",
                 x, y, d->wide, HIGH, hue);
-    picture_text(out, x + d->wide / 2, y + 17, &font);
-    ts_text_add(out, "%s</text>\n", text);
+    picture_text(out, x + d->wide / 2, y + 17, &font, "%s", text);
 }
 
 static void add_heading(const drawing *d, int side, int64_t block, ts_text *out) {
@@ -263,8 +262,7 @@ static void add_heading(const drawing *d, int side, int64_t block, ts_text *out)
     char text[NAME];
     range_text(d->of, side, block, text);
     picture_text(out, side ? d->left + block * d->wide + d->wide / 2 : d->left - 8,
-                 side ? TOP - 8 : TOP + block * HIGH + 17, &font);
-    ts_text_add(out, "%s</text>\n", text);
+                 side ? TOP - 8 : TOP + block * HIGH + 17, &font, "%s", text);
 }
 
 void ts_report_sharding_svg(const ts_mesh *mesh, const ts_sharding *s, ts_text *out) {
@@ -276,8 +274,7 @@ void ts_report_sharding_svg(const ts_mesh *mesh, const ts_sharding *s, ts_text *
     if (!can_draw(&p)) p.count[0] = p.count[1] = 0;
     const drawing d = drawing_of(&p);
     picture_begin(out, ts_max(420, d.left + p.count[1] * d.wide + 16), TOP + p.count[0] * HIGH + 16);
-    picture_text(out, 8, 18, &font);
-    ts_text_add(out, "%s</text>\n", title);
+    picture_text(out, 8, 18, &font, "%s", title);
     for (int64_t i = 0; i < p.count[1]; i++) add_heading(&d, 1, i, out);
     for (int64_t i = 0; i < p.count[0]; i++) add_heading(&d, 0, i, out);
     for (int64_t i = 0; i < p.count[0] * p.count[1]; i++) add_cell(&d, i / p.count[1], i % p.count[1], out);

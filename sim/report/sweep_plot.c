@@ -300,8 +300,7 @@ static void add_x_tick(const picture *p, int i) {
         ts_text_add(p->out, "transform=\"rotate(40 %.1f %d)\">", at, below);
     else
         ts_text_add(p->out, "text-anchor=\"middle\">");
-    ts_text_add_escaped(p->out, p->x.labels[i]);
-    ts_text_add(p->out, "</text>\n");
+    ts_text_add(p->out, "%s</text>\n", ts_text_escaped(p->out->arena, p->x.labels[i]));
 }
 
 static void add_axes(const picture *p) {
@@ -317,9 +316,8 @@ static void add_axes(const picture *p) {
 
 static void add_title_line(const picture *p, const char *text, int y) {
     int most = (p->width - LEFT) / TITLE_CHARACTER;
-    ts_text_add(p->out, "<text class=\"title\" x=\"%d\" y=\"%d\">", LEFT, y);
-    ts_text_add_escaped(p->out, ts_text_cut(p->out->arena, text, most));
-    ts_text_add(p->out, "</text>");
+    ts_text_add(p->out, "<text class=\"title\" x=\"%d\" y=\"%d\">%s</text>", LEFT, y,
+                ts_text_escaped(p->out->arena, ts_text_cut(p->out->arena, text, most)));
 }
 
 /* On one line, or on two. */
@@ -357,17 +355,16 @@ static bool has_means(const picture *p) {
 static void add_names(const picture *p) {
     const ts_sweep_heading *names = p->table->headings;
     add_title(p);
-    ts_text_add(p->out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">", LEFT + PLOT_WIDTH / 2,
-                TOP + PLOT_HEIGHT + p->bottom - 12);
-    ts_text_add_escaped(p->out, names[p->plot->x].name);
-    ts_text_add(p->out, "</text><text transform=\"rotate(-90)\" x=\"%d\" y=\"18\" text-anchor=\"middle\">",
-                -(2 * TOP + PLOT_HEIGHT) / 2);
-    ts_text_add_escaped(p->out, names[p->plot->y].name);
-    ts_text_add(p->out, "%s</text>\n", has_means(p) ? ", lines through the means" : "");
+    ts_arena *arena = p->out->arena;
+    ts_text_add(p->out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text>", LEFT + PLOT_WIDTH / 2,
+                TOP + PLOT_HEIGHT + p->bottom - 12, ts_text_escaped(arena, names[p->plot->x].name));
+    ts_text_add(p->out,
+                "<text transform=\"rotate(-90)\" x=\"%d\" y=\"18\" text-anchor=\"middle\">%s%s</text>\n",
+                -(2 * TOP + PLOT_HEIGHT) / 2, ts_text_escaped(arena, names[p->plot->y].name),
+                has_means(p) ? ", lines through the means" : "");
     if (p->plot->by < 0) return;
-    ts_text_add(p->out, "<text x=\"%d\" y=\"%d\">", LEFT + PLOT_WIDTH + 14, TOP + 4);
-    ts_text_add_escaped(p->out, names[p->plot->by].name);
-    ts_text_add(p->out, "</text>\n");
+    ts_text_add(p->out, "<text x=\"%d\" y=\"%d\">%s</text>\n", LEFT + PLOT_WIDTH + 14, TOP + 4,
+                ts_text_escaped(arena, names[p->plot->by].name));
 }
 
 /* ---- Lines ---- */
@@ -438,11 +435,10 @@ void ts_report_sweep_svg(const ts_sweep_table *table, const ts_sweep_plot *plot,
     find_size(&p);
     ts_text_add(out,
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"sweep\" width=\"%d\" height=\"%d\" "
-                "viewBox=\"0 0 %d %d\" "
-                "role=\"img\" aria-label=\"",
-                p.width, p.height, p.width, p.height);
-    ts_text_add_escaped(out, table->study->title);
-    ts_text_add(out, "\">\n%s<rect class=\"page\" width=\"%d\" height=\"%d\"/>\n", style, p.width, p.height);
+                "viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">\n%s"
+                "<rect class=\"page\" width=\"%d\" height=\"%d\"/>\n",
+                p.width, p.height, p.width, p.height, ts_text_escaped(out->arena, table->study->title), style,
+                p.width, p.height);
     add_axes(&p);
     add_names(&p);
     for (int i = 0; i < p.line_count; i++) add_series(&p, i);

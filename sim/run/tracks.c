@@ -1,10 +1,6 @@
 /* The table of a timeline's tracks. */
 #include "tracks.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "core/core.h"
 
 typedef struct {
@@ -12,16 +8,6 @@ typedef struct {
     ts_track *tracks;
     int count;
 } table;
-
-static const char *text(ts_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static const char *text(ts_arena *arena, const char *format, ...) {
-    char name[96];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(name, sizeof name, format, arguments);
-    va_end(arguments);
-    return ts_arena_copy_text(arena, name, strlen(name));
-}
 
 static void add(table *t, int process, const char *name) {
     t->tracks[t->count++] = (ts_track){.process = process, .name = name};
@@ -36,7 +22,7 @@ static void add_core(table *t, int core, const ts_timeline *timeline) {
     add(t, core, "stalls");
     for (int i = 0; i < ts_core_unit_count(config); i++) {
         ts_core_unit_name(config, i, unit);
-        add(t, core, text(t->arena, "%s", unit));
+        add(t, core, ts_text_format(t->arena, "%s", unit));
     }
     for (int i = 0; i < code->semaphore_count; i++) {
         t->tracks[t->count++] =
@@ -47,7 +33,7 @@ static void add_core(table *t, int core, const ts_timeline *timeline) {
 static void add_engine(table *t, int process, track_map *out, const ts_timeline *timeline) {
     out->queues = timeline->machine->dma.queues;
     out->queue_first = t->count;
-    for (int i = 0; i < out->queues; i++) add(t, process, text(t->arena, "queue %d", i));
+    for (int i = 0; i < out->queues; i++) add(t, process, ts_text_format(t->arena, "queue %d", i));
     out->outstanding = t->count++;
     t->tracks[out->outstanding] = (ts_track){.process = process, .name = "outstanding", .series = {"bytes"}};
 }
@@ -59,7 +45,8 @@ static void add_memory(table *t, int process, track_map *out, const ts_timeline 
     out->bus_first = t->count;
     for (int i = 0; i < out->buses; i++) {
         add(t, process,
-            pcs > 1 ? text(t->arena, "channel %d.%d", i / pcs, i % pcs) : text(t->arena, "channel %d", i));
+            pcs > 1 ? ts_text_format(t->arena, "channel %d.%d", i / pcs, i % pcs)
+                    : ts_text_format(t->arena, "channel %d", i));
     }
     out->bandwidth = t->count++;
     t->tracks[out->bandwidth] = (ts_track){
@@ -89,7 +76,7 @@ static void add_links(table *t, int process, track_map *out, const ts_mesh *mesh
 
 static void add_processes(ts_arena *arena, ts_timeline *timeline, int cores) {
     const char **names = TS_NEW_ARRAY(arena, const char *, cores + 3);
-    for (int i = 0; i < cores; i++) names[i] = cores > 1 ? text(arena, "core %d", i) : "core";
+    for (int i = 0; i < cores; i++) names[i] = cores > 1 ? ts_text_format(arena, "core %d", i) : "core";
     names[cores] = "DMA engine";
     names[cores + 1] = "HBM";
     names[cores + 2] = "links";

@@ -416,9 +416,8 @@ TEST_WITH_ARENA(ended_lines) {
 }
 
 TEST_WITH_ARENA(escaped) {
-    ts_text text = ts_text_begin(arena);
-    ts_text_add_escaped(&text, "<a b=\"c\"> & \xc3\xa4\xff\x01\x1f\t\n\r \x7f");
-    assert_string_equal(text.bytes, "&lt;a b=&quot;c&quot;&gt; &amp; \xc3\xa4\xef\xbf\xbd??\t\n\r \x7f");
+    const char *text = ts_text_escaped(arena, "<a b=\"c\"> & \xc3\xa4\xff\x01\x1f\t\n\r \x7f");
+    assert_string_equal(text, "&lt;a b=&quot;c&quot;&gt; &amp; \xc3\xa4\xef\xbf\xbd??\t\n\r \x7f");
 }
 
 TEST_WITH_ARENA(json_quotes) {

@@ -242,21 +242,19 @@ TEST(pictures_have_the_colours_of_pages) {
 
 TEST(parts_of_pictures) {
     begin();
-    picture_text(&out, 3, -4, &(picture_font){NULL, NULL, 0, false});
-    picture_text(&out, 3, 4, &(picture_font){"soft", "end", 1, true});
-    assert_written(
-        "<text x=\"3\" y=\"-4\"><text x=\"3\" y=\"4\" class=\"soft\" text-anchor=\"end\" font-size=\"1\" "
-        "font-weight=\"bold\">");
+    picture_text(&out, 3, -4, &(picture_font){NULL, NULL, 0, false}, "%d of %s", 1, "a &lt; b");
+    picture_text(&out, 3, 4, &(picture_font){"soft", "end", 1, true}, "-");
+    assert_written("<text x=\"3\" y=\"-4\">1 of a &lt; b</text>\n<text x=\"3\" y=\"4\" class=\"soft\" "
+                   "text-anchor=\"end\" font-size=\"1\" font-weight=\"bold\">-</text>\n");
     picture_bar(&out, 5, 2 * PICTURE_ROW, 10.25, "data", NULL);
     picture_bar(&out, 5, 0, 0, "waste", "a < b");
     assert_written("<rect class=\"data\" x=\"5\" y=\"51\" width=\"10.2\" height=\"16\"></rect>\n"
                    "<rect class=\"waste\" x=\"5\" y=\"3\" width=\"0.0\" height=\"16\">"
                    "<title>a &lt; b</title></rect>\n");
-    picture_microseconds(&out, 0.2794);
-    picture_microseconds(&out, 9.99);
-    picture_microseconds(&out, 10);
-    picture_microseconds(&out, 105.14);
-    assert_written("0.279 us9.990 us10.0 us105.1 us");
+    assert_string_equal(picture_microseconds(out.arena, 0.2794), "0.279 us");
+    assert_string_equal(picture_microseconds(out.arena, 9.99), "9.990 us");
+    assert_string_equal(picture_microseconds(out.arena, 10), "10.0 us");
+    assert_string_equal(picture_microseconds(out.arena, 105.14), "105.1 us");
 }
 
 int main(void) { return run_all_tests(begin_group, end_group); }
