@@ -47,11 +47,6 @@ static void add_location(ts_chrome_trace *t, const ts_source *source, int line) 
     ts_text_add(&t->text, ",\"line\":%d", line);
 }
 
-static void add_bundle_location(ts_chrome_trace *t, int bundle) {
-    const ts_program *program = t->timeline->program;
-    add_location(t, ts_program_source(program, bundle), ts_program_line(program, bundle));
-}
-
 static void add_number(ts_chrome_trace *t, const char *key, int64_t value) {
     bool first = t->text.bytes[t->text.length - 1] == '{';
     ts_text_add(&t->text, "%s\"%s\":%" PRId64, first ? "" : ",", key, value);
@@ -59,96 +54,84 @@ static void add_number(ts_chrome_trace *t, const char *key, int64_t value) {
 
 /* ---- Intervals ---- */
 
-void report_bundle_name(const ts_program *program, int number, ts_text *out) {
-    const ts_bundle *bundle = &program->code.bundles[number];
-    for (int i = 0; i < bundle->count; i++)
-        ts_text_add(out, "%s%s", i > 0 ? " ; " : "", ts_opcode_get(bundle->instructions[i].opcode)->mnemonic);
-}
-
-static void add_bundle(ts_chrome_trace *t, const ts_trace_event *event) {
-    ts_text_add(&t->text, ",\"name\":\"");
-    report_bundle_name(t->timeline->program, event->id, &t->text);
-    ts_text_add(&t->text, "\"");
-    add_bundle_location(t, event->id);
-}
-
-static void add_instruction(ts_chrome_trace *t, const ts_trace_event *event) {
-    const ts_bundle *bundle = &t->timeline->program->code.bundles[event->id];
-    const ts_instruction *instruction = &bundle->instructions[event->part];
-    add_name(t, ts_opcode_get(instruction->opcode)->mnemonic);
-    add_location(t, instruction->source, instruction->line);
-}
-
-static void add_stall(ts_chrome_trace *t, const ts_trace_event *event) {
-    const ts_named *stall = ts_stall_get(event->id);
-    add_name(t, stall->text);
-    add_bundle_location(t, event->part);
-}
-
 void report_transfer_name(const ts_program *program, int number, ts_text *out) {
     const ts_transfer *transfer = &program->code.transfers[number];
     ts_text_add(out, "%s <- %s", program->code.tensors[transfer->destination.tensor].name,
                 program->code.tensors[transfer->source.tensor].name);
 }
 
-static void add_transfer(ts_chrome_trace *t, const ts_trace_event *event) {
-    const ts_code *code = &t->timeline->program->code;
-    const ts_transfer *transfer = &code->transfers[event->id];
+static const char *mnemonic(const ts_instruction *instruction) {
+    return ts_opcode_get(instruction->opcode)->mnemonic;
+}
+
+void report_event_name(const ts_program *program, const ts_trace_event *event, ts_text *out) {
+    const ts_bundle *bundles = program->code.bundles;
+    switch ((ts_timeline_kind)event->kind) {
+    case TS_TIMELINE_BUNDLE:
+        for (int i = 0; i < bundles[event->id].count; i++)
+            ts_text_add(out, "%s%s", i > 0 ? " ; " : "", mnemonic(&bundles[event->id].instructions[i]));
+        return;
+    case TS_TIMELINE_INSTRUCTION:
+        ts_text_add(out, "%s", mnemonic(&bundles[event->id].instructions[event->part]));
+        return;
+    case TS_TIMELINE_BUS:
+        ts_text_add(out, "%s", event->value[1] == 0 ? "read" : event->value[0] > 0 ? "read, write" : "write");
+        return;
+    case TS_TIMELINE_ENTER:
+        ts_text_add(out, "%s", program->regions[event->id].name);
+        return;
+    default: /* a transfer, or a message */
+        if (event->id >= 0)
+            report_transfer_name(program, event->id, out);
+        else
+            ts_text_add(out, "signal %s", program->code.semaphore_names[event->part]);
+    }
+}
+
+int report_event_line(const ts_program *program, const ts_trace_event *event, const ts_source **source) {
+    bool stall = event->kind == TS_TIMELINE_STALL;
+    *source = NULL;
+    if (event->kind == TS_TIMELINE_INSTRUCTION) {
+        const ts_instruction *instruction = &program->code.bundles[event->id].instructions[event->part];
+        *source = instruction->source;
+        return instruction->line;
+    }
+    if (event->kind == TS_TIMELINE_TRANSFER || (event->kind == TS_TIMELINE_MESSAGE && event->id >= 0)) {
+        *source = program->code.transfers[event->id].source_text;
+        return program->code.transfers[event->id].line;
+    }
+    if (event->kind != TS_TIMELINE_BUNDLE && !stall) return 0;
+    *source = ts_program_source(program, stall ? event->part : event->id);
+    return ts_program_line(program, stall ? event->part : event->id);
+}
+
+/* Of stalls, and of what is summed up, which may be stalls of one reason. */
+static void add_event_name(ts_chrome_trace *t, const ts_trace_event *event) {
+    bool rest = event->kind == TS_TIMELINE_REST;
     ts_text_add(&t->text, ",\"name\":\"");
-    report_transfer_name(t->timeline->program, event->id, &t->text);
-    ts_text_add(&t->text, "\"");
-    add_location(t, transfer->source_text, transfer->line);
-    if (code->cores > 1) add_number(t, "core", event->part);
-    add_number(t, "useful_bytes", event->value[0]);
-    add_number(t, "moved_bytes", event->value[1]);
-    add_number(t, "issued_cycle", event->value[2]);
-    add_number(t, "cycles_from_issue", event->value[3]);
-}
-
-static void add_bus(ts_chrome_trace *t, const ts_trace_event *event) {
-    bool reads = event->value[0] > 0, writes = event->value[1] > 0;
-    add_name(t, !writes ? "read" : reads ? "read, write" : "write");
-    add_location(t, NULL, 0);
-    add_number(t, "reads", event->value[0]);
-    add_number(t, "writes", event->value[1]);
-    add_number(t, "ticks", event->value[2]);
-}
-
-void report_message_name(const ts_program *program, const ts_trace_event *event, ts_text *out) {
-    if (event->id >= 0)
-        report_transfer_name(program, event->id, out);
+    if (!rest && event->kind != TS_TIMELINE_STALL)
+        report_event_name(t->timeline->program, event, &t->text);
     else
-        ts_text_add(out, "signal %s", program->code.semaphore_names[event->part]);
-}
-
-static void add_message(ts_chrome_trace *t, const ts_trace_event *event) {
-    const ts_code *code = &t->timeline->program->code;
-    const ts_transfer *transfer = event->id >= 0 ? &code->transfers[event->id] : NULL;
-    ts_text_add(&t->text, ",\"name\":\"");
-    report_message_name(t->timeline->program, event, &t->text);
-    ts_text_add(&t->text, "\"");
-    add_location(t, transfer ? transfer->source_text : NULL, transfer ? transfer->line : 0);
-    add_number(t, "from", event->value[0]);
-    add_number(t, "to", event->value[1]);
-    add_number(t, "bytes", event->value[2]);
-}
-
-static void add_rest(ts_chrome_trace *t, const ts_trace_event *event) {
-    add_name(t, event->id >= 0 ? ts_stall_get(event->id)->text : "sum of");
-    add_location(t, NULL, 0);
-    add_number(t, "sum_of", event->value[0]);
+        ts_text_add(&t->text, "%s", event->id >= 0 ? ts_stall_get(event->id)->text : "sum of");
+    ts_text_add_char(&t->text, '"');
 }
 
 static void add_interval(ts_chrome_trace *t, const ts_trace_event *event) {
-    static void (*const rows[])(ts_chrome_trace * t, const ts_trace_event *event) = {
-        [TS_TIMELINE_BUNDLE] = add_bundle, [TS_TIMELINE_INSTRUCTION] = add_instruction,
-        [TS_TIMELINE_STALL] = add_stall,   [TS_TIMELINE_TRANSFER] = add_transfer,
-        [TS_TIMELINE_BUS] = add_bus,       [TS_TIMELINE_MESSAGE] = add_message,
-        [TS_TIMELINE_REST] = add_rest,
+    static const char *const keys[][4] = {
+        [TS_TIMELINE_TRANSFER] = {"useful_bytes", "moved_bytes", "issued_cycle", "cycles_from_issue"},
+        [TS_TIMELINE_BUS] = {"reads", "writes", "ticks"},
+        [TS_TIMELINE_MESSAGE] = {"from", "to", "bytes"},
+        [TS_TIMELINE_REST] = {"sum_of"},
     };
+    const ts_program *program = t->timeline->program;
+    const ts_source *source;
+    int line = report_event_line(program, event, &source);
     begin_event(t, "X", event->track, event->begin);
     add_time(t, "dur", event->cycles);
-    rows[event->kind](t, event);
+    add_event_name(t, event);
+    add_location(t, source, line);
+    if (event->kind == TS_TIMELINE_TRANSFER && program->code.cores > 1) add_number(t, "core", event->part);
+    for (int i = 0; i < 4 && keys[event->kind][i]; i++) add_number(t, keys[event->kind][i], event->value[i]);
     ts_text_add(&t->text, "}}");
 }
 

@@ -68,56 +68,39 @@ static int colour_of_stall(int stall) {
     return COLOUR_DMA;
 }
 
-static void add_location(const ts_program *program, const ts_trace_event *event, ts_text *location) {
+static int colour_of(const ts_program *program, const ts_trace_event *event) {
     const ts_bundle *bundles = program->code.bundles;
-    const ts_source *source = NULL;
-    int line = 0;
-    if (event->kind == TS_TIMELINE_INSTRUCTION) {
-        source = bundles[event->id].instructions[event->part].source;
-        line = bundles[event->id].instructions[event->part].line;
-    } else if (event->kind == TS_TIMELINE_TRANSFER ||
-               (event->kind == TS_TIMELINE_MESSAGE && event->id >= 0)) {
-        source = program->code.transfers[event->id].source_text;
-        line = program->code.transfers[event->id].line;
-    } else if (event->kind == TS_TIMELINE_BUNDLE || event->kind == TS_TIMELINE_STALL) {
-        int bundle = event->kind == TS_TIMELINE_STALL ? event->part : event->id;
-        source = ts_program_source(program, bundle);
-        line = ts_program_line(program, bundle);
-    }
-    if (line > 0) ts_program_print_location(program, source, line, location);
-}
-
-/* These two return its colour. */
-static int add_mnemonic(const ts_instruction *instruction, ts_text *name) {
-    const ts_opcode_info *info = ts_opcode_get(instruction->opcode);
-    ts_text_add(name, "%s", info->mnemonic);
-    return colour_of_slot((int)info->slot);
-}
-
-static int add_name(const ts_program *program, const ts_trace_event *event, ts_text *name) {
-    const int64_t *value = event->value;
     switch ((ts_timeline_kind)event->kind) {
     case TS_TIMELINE_BUNDLE:
-        report_bundle_name(program, event->id, name);
         return 1;
     case TS_TIMELINE_INSTRUCTION:
-        return add_mnemonic(&program->code.bundles[event->id].instructions[event->part], name);
+        return colour_of_slot((int)ts_opcode_get(bundles[event->id].instructions[event->part].opcode)->slot);
     case TS_TIMELINE_TRANSFER:
-        report_transfer_name(program, event->id, name);
         return COLOUR_DMA;
     case TS_TIMELINE_MESSAGE:
-        report_message_name(program, event, name);
         return colour_of_slot(TS_SLOT_XLU);
     case TS_TIMELINE_BUS:
-        ts_text_add(name, "%s", value[1] == 0 ? "read" : value[0] > 0 ? "read, write" : "write");
-        return value[1] == 0 ? 3 : 5;
+        return event->value[1] == 0 ? 3 : 5;
     case TS_TIMELINE_ENTER:
-        ts_text_add(name, "%s", program->regions[event->id].name);
         return 1 + event->id % PAGE_KINDS;
     default: /* stalls, and what is summed up */
-        ts_text_add(name, "%s", event->id >= 0 ? ts_stall_get(event->id)->meaning : "summed up");
         return event->id >= 0 ? colour_of_stall(event->id) : 0;
     }
+}
+
+/* Its name and where it comes from, as texts of JSON. */
+static void add_texts(const ts_program *program, const ts_trace_event *event, ts_text *out) {
+    ts_text name = ts_text_begin(out->arena), location = ts_text_begin(out->arena);
+    const ts_source *source;
+    int line = report_event_line(program, event, &source);
+    if (event->kind != TS_TIMELINE_STALL && event->kind != TS_TIMELINE_REST)
+        report_event_name(program, event, &name);
+    else
+        ts_text_add(&name, "%s", event->id >= 0 ? ts_stall_get(event->id)->meaning : "summed up");
+    if (line > 0) ts_program_print_location(program, source, line, &location);
+    ts_json_quote(out, name.bytes);
+    ts_text_add_char(out, ',');
+    ts_json_quote(out, location.bytes);
 }
 
 /* Events of one key have one name and colour: a bus by whether it reads and writes. */
@@ -135,15 +118,9 @@ static int number_of(what_table *t, const ts_trace_event *event) {
     int known = ts_table_get(&t->numbers, key), number = (int)t->numbers.count;
     if (known >= 0) return known;
     ts_table_put(&t->numbers, key, number);
-    ts_text name = ts_text_begin(t->rows.arena);
-    ts_text location = ts_text_begin(t->rows.arena);
-    int colour = add_name(t->timeline->program, event, &name);
-    add_location(t->timeline->program, event, &location);
     ts_text_add(&t->rows, "%s[", number > 0 ? ",\n" : "");
-    ts_json_quote(&t->rows, name.bytes);
-    ts_text_add_char(&t->rows, ',');
-    ts_json_quote(&t->rows, location.bytes);
-    ts_text_add(&t->rows, ",%d]", colour);
+    add_texts(t->timeline->program, event, &t->rows);
+    ts_text_add(&t->rows, ",%d]", colour_of(t->timeline->program, event));
     return number;
 }
 

@@ -4,11 +4,12 @@
 
 #include "run/timeline.h"
 
-/* "vadd.f32 ; vst", and "y <- yb". */
-void report_bundle_name(const ts_program *program, int bundle, ts_text *out);
+/* "y <- yb" */
 void report_transfer_name(const ts_program *program, int transfer, ts_text *out);
-/* "y <- x" or "signal ready[0]", of what goes from device to device. */
-void report_message_name(const ts_program *program, const ts_trace_event *event, ts_text *out);
+/* "vadd.f32 ; vst", "y <- x", "signal ready[0]", "read, write", a region's; not of stalls and of sums. */
+void report_event_name(const ts_program *program, const ts_trace_event *event, ts_text *out);
+/* The line that it is of, and its text; 0: none. */
+int report_event_line(const ts_program *program, const ts_trace_event *event, const ts_source **source);
 /* Of a counter that is a rate, in 10^7 bytes a second. */
 int64_t report_event_rate(const ts_timeline *timeline, const ts_trace_event *event, int series);
 
