@@ -4,7 +4,7 @@
 #include "commands.h"
 #include "options.h"
 #include "base/file.h"
-#include "report/calibration.h"
+#include "report/validation.h"
 
 static const cli_option options[] = {
     {"machine", 'm', "NAME|FILE", "the machine to begin with; rows of other chips are left out"},

@@ -6,7 +6,7 @@
 #include "files.h"
 #include "options.h"
 #include "progress.h"
-#include "report/sweep_blocks.h"
+#include "report/sweep.h"
 #include "report/choose.h"
 #include "report/run.h"
 

@@ -4,9 +4,7 @@
 #include "commands.h"
 #include "files.h"
 #include "options.h"
-#include "report/dma_matrix.h"
 #include "report/transfer.h"
-#include "report/transfer_mix.h"
 
 static const cli_option options[] = {
     CLI_MACHINE_OPTION,

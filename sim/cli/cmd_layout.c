@@ -10,7 +10,6 @@
 #include "layout/notation/tpu_rule.h"
 #include "report/algebra.h"
 #include "report/layout.h"
-#include "report/layout_pair.h"
 
 static const cli_option options[] = {
     {"eval", 0, "EXPR", "the result of functions over layouts; with --at .. --svg as if it were SHAPE"},

@@ -3,10 +3,8 @@
 
 #include "commands.h"
 #include "options.h"
-#include "report/functions.h"
 #include "report/machine.h"
-#include "report/mesh.h"
-#include "report/programs.h"
+#include "report/list.h"
 
 static const cli_option options[] = {{"json", '\0', NULL, "the same as JSON; not of checks"}};
 

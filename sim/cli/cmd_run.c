@@ -11,9 +11,8 @@
 #include "run_trace.h"
 #include "base/file.h"
 #include "progress.h"
-#include "report/lines.h"
 #include "report/run.h"
-#include "report/sweep_grid.h"
+#include "report/sweep.h"
 #include "pod/pod.h"
 
 static const cli_option options[] = {

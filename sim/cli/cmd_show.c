@@ -7,9 +7,8 @@
 #include "isa/print.h"
 #include "mosaic/mosaic.h"
 #include "report/algebra.h"
-#include "report/functions.h"
+#include "report/list.h"
 #include "report/machine.h"
-#include "report/mesh.h"
 #include "report/program.h"
 #include "run/run.h"
 

@@ -10,7 +10,7 @@
 #include "files.h"
 #include "options.h"
 #include "progress.h"
-#include "report/sweep_plot.h"
+#include "report/sweep.h"
 #include "sweep/case.h"
 #include "sweep/ranks.h"
 

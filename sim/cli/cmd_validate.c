@@ -6,7 +6,6 @@
 #include "files.h"
 #include "options.h"
 #include "progress.h"
-#include "report/hbm_accuracy.h"
 #include "report/validation.h"
 
 static const cli_option options[] = {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "files.h"
-#include "report/sharding.h"
+#include "report/reshard.h"
 
 /* An option of layouts within one memory would be passed over in silence. */
 static bool check_options(ts_error *err, const cli_line *line) {

@@ -1,5 +1,4 @@
 /* What a calibration found, as text and JSON. */
-#include "report/calibration.h"
 
 #include <math.h>
 

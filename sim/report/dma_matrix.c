@@ -1,5 +1,5 @@
 /* The table of all pairs of layouts, as text and as JSON. */
-#include "dma_matrix_private.h"
+#include "transfer_private.h"
 
 #include <stdio.h>
 #include <stdlib.h>

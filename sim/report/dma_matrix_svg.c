@@ -1,6 +1,6 @@
 /* The table of all pairs of layouts as a heat map: the paper's colour is a straight copy, full colour the
  * dearest, on a log scale. */
-#include "dma_matrix_private.h"
+#include "transfer_private.h"
 
 #include "picture.h"
 #include "base/number.h"

@@ -1,5 +1,5 @@
 /* The functions of checks and reports, a row each. */
-#include "report/functions.h"
+#include "report/list.h"
 
 #include "host/reference.h"
 

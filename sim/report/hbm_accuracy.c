@@ -1,5 +1,5 @@
 /* How near HBM time is to other simulators. */
-#include "report/hbm_accuracy.h"
+#include "report/validation.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

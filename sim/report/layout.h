@@ -1,10 +1,12 @@
 /* Shapes and layouts as people read them: sizes, padding by dim, digits, a picture, and the arithmetic of one
- * element. */
+ * element; and two of them side by side. */
 #ifndef TILESIM_REPORT_LAYOUT_H
 #define TILESIM_REPORT_LAYOUT_H
 
+#include "base/text.h"
 #include "layout/notation/question.h"
 #include "report/json.h"
+#include "study/transfer.h"
 
 /* What one logical dim, or a run of dims that the layout merges, costs. */
 typedef struct {
@@ -64,5 +66,22 @@ void ts_report_layout_answer(const ts_layout_question *q, ts_text *out);
 void ts_report_layout_answer_json(const ts_layout_question *q, ts_text *out);
 /* What two shapes of the same map may still differ in: lines that begin with `head`. */
 void ts_report_layout_difference(const ts_shape *a, const ts_shape *b, const char *head, ts_text *out);
+
+/* Two layouts of one array side by side. */
+typedef struct {
+    const ts_shape *shapes[2];      /* of the same dims */
+    const int64_t *index;           /* an element; NULL: there is none */
+    const ts_transfer_study *study; /* of moving the first to the second; NULL: that cannot be priced .. */
+    const char *why;                /* .. and why */
+} ts_layout_pair;
+
+/* Sizes, padding, pictures of small arrays, where the element lies in both, the plan between them, its
+ * price. */
+void ts_report_layout_pair(ts_arena *arena, const ts_layout_pair *pair, ts_text *out);
+void ts_report_layout_pair_json(ts_arena *arena, const ts_layout_pair *pair, ts_text *out);
+/* "element (2,130) is at"; "": none is asked for. */
+const char *report_element_heading(const ts_layout_pair *pair, ts_arena *arena);
+/* The same as a page. */
+void ts_report_layout_pair_html(ts_arena *arena, const ts_layout_pair *pair, ts_text *out);
 
 #endif

@@ -1,10 +1,21 @@
-/* The logical grid of a layout as pictures draw it: which cells, and which of them look alike. Private to the
- * folder. */
+/* Private to reports: the tiles of a shape, and its logical grid as pictures draw it. */
 #ifndef TILESIM_REPORT_LAYOUT_CELLS_H
 #define TILESIM_REPORT_LAYOUT_CELLS_H
 
-#include "layout_tiling.h"
 #include "base/text.h"
+#include "layout/shape.h"
+
+enum { TILING_MAX_RUN = 16 };
+
+/* The tile sizes of each logical dim: of the first tile, and of the second where it divides the first; 0:
+ * none. */
+typedef struct {
+    int64_t first[TS_LAYOUT_MAX_DIMS], second[TS_LAYOUT_MAX_DIMS];
+    int64_t drawn[TS_LAYOUT_MAX_DIMS]; /* extents in the picture: rounded up to the first tile */
+    int64_t run;                       /* elements on a line of the memory order */
+} tiling;
+
+void tiling_find(ts_arena *arena, const ts_shape *shape, tiling *t);
 
 /* The cells along one side of the grid. */
 typedef struct {

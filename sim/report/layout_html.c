@@ -4,7 +4,6 @@
 #include "padding.h"
 #include "transfer_private.h"
 #include "report/layout.h"
-#include "report/layout_pair.h"
 #include "report/machine.h"
 
 static void add_facts(const ts_shape *shape, page *p) {

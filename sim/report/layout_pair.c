@@ -1,5 +1,4 @@
 /* Two layouts of one array side by side, as text and as JSON. */
-#include "report/layout_pair.h"
 
 #include <inttypes.h>
 
@@ -7,7 +6,7 @@
 #include "transfer_private.h"
 #include "report/layout.h"
 #include "report/machine.h"
-#include "report/sharding.h"
+#include "report/reshard.h"
 #include "report/transfer.h"
 
 enum { LABEL = 28, COLUMN = 32 };

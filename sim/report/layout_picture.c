@@ -2,7 +2,7 @@
  * order. */
 #include <inttypes.h>
 
-#include "layout_tiling.h"
+#include "layout_cells.h"
 #include "report/layout.h"
 
 enum { MAX_WIDTH = 98, MAX_ROWS = 64, MAX_SLICES = 8, MAX_ELEMENTS = 1024 };

@@ -1,5 +1,5 @@
 /* The tiles of a shape: as XLA's notation states them, else as its digits show them. */
-#include "layout_tiling.h"
+#include "layout_cells.h"
 
 #include "base/number.h"
 #include "layout/notation/xla.h"

@@ -2,7 +2,7 @@
  * of memory with their elements, as JSON. */
 #include <string.h>
 
-#include "layout_tiling.h"
+#include "layout_cells.h"
 #include "base/number.h"
 #include "report/layout.h"
 

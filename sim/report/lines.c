@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "lines_private.h"
-#include "source_text.h"
+#include "run_private.h"
 
 enum { PLAIN_SHOWN = 3, NOTE = 40 };
 

@@ -2,9 +2,7 @@
 #include <stdio.h>
 
 #include "base/number.h"
-#include "lines_private.h"
-#include "run_html.h"
-#include "source_text.h"
+#include "run_private.h"
 
 enum { TEXT = 64 };
 

@@ -1,5 +1,5 @@
 /* The cycles of lines, frames and loops as JSON. */
-#include "report/lines.h"
+#include "report/run.h"
 
 #include <string.h>
 

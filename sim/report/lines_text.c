@@ -2,9 +2,8 @@
 #include <stdio.h>
 
 #include "base/number.h"
-#include "lines_private.h"
-#include "report/lines.h"
-#include "source_text.h"
+#include "report/run.h"
+#include "run_private.h"
 
 enum { NUMBERS = 40, LINE_COLUMNS = 4, INDENT = 2, DEEP = 4, DEEPEST = 10 }; /* columns, and depths */
 

@@ -1,5 +1,5 @@
 /* Mesh files: those that the binary carries, and the figures of one. */
-#include "report/mesh.h"
+#include "report/list.h"
 
 #include <inttypes.h>
 #include <string.h>

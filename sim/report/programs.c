@@ -1,5 +1,5 @@
 /* The programs that the binary carries, each with what it computes. */
-#include "report/programs.h"
+#include "report/list.h"
 
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "report/machine.h"
-#include "report/sharding.h"
 
 static double microseconds(double ps) { return ps / 1e6; }
 

@@ -5,7 +5,6 @@
 #include "page.h"
 #include "picture.h"
 #include "report/reshard.h"
-#include "report/sharding.h"
 
 enum { MOST_CHIPS = 512, STEP = 64, CHIP = 26, LEFT = 40, TOP = 70, APART = 56 };
 

@@ -1,5 +1,5 @@
 /* The roofline of a run as text and as JSON. */
-#include "roofline.h"
+#include "run_private.h"
 
 #include <math.h>
 #include <stdio.h>

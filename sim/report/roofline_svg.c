@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "roofline.h"
+#include "run_private.h"
 
 enum {
     WIDTH = 640,

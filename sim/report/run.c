@@ -7,12 +7,9 @@
 
 #include "base/number.h"
 #include "padding.h"
-#include "report/run_mesh.h"
-#include "report/run_pipelines.h"
-#include "roofline.h"
+#include "run_private.h"
 #include "layout/shape.h"
 #include "report/energy.h"
-#include "report/lines.h"
 #include "report/machine.h"
 
 const char *ts_report_stall_unit(int stall) {

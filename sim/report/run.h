@@ -21,4 +21,10 @@ bool ts_report_failed_check(const ts_run_result *result, int check, ts_error *er
 /* The unit that a stall waits for: a slot's name, "dma" or "vmem". */
 const char *ts_report_stall_unit(int stall);
 
+/* Of a result with a profile: the hottest loops, then the program as it is put together, with macros where
+ * they are called. `colour`: with escape sequences of terminals. */
+void ts_report_lines(const ts_run_result *result, bool colour, ts_text *out);
+/* The arrays "loops", "frames" and "lines". */
+void ts_report_lines_json(const ts_run_result *result, ts_json *json);
+
 #endif

@@ -1,15 +1,13 @@
 /* A run as a page. */
-#include "run_html.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "padding.h"
-#include "roofline.h"
 #include "base/number.h"
 #include "report/layout.h"
 #include "report/run.h"
-#include "report/run_mesh.h"
+#include "run_private.h"
 
 enum { MOST_PICTURES = 16, MOST_PICTURE_BYTES = 1 << 20 };
 

@@ -1,5 +1,5 @@
 /* Devices and links of a run on a mesh. */
-#include "report/run_mesh.h"
+#include "run_private.h"
 
 #include <inttypes.h>
 

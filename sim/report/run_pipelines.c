@@ -1,5 +1,5 @@
 /* Loops under .pack pipeline: how often an iteration begins, and what it would take at least. */
-#include "report/run_pipelines.h"
+#include "run_private.h"
 
 enum { SHOWN = 8 };
 

@@ -1,10 +1,10 @@
 /* Shardings: how they are written, as text and as JSON. */
-#include "report/sharding.h"
+#include "report/reshard.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "report/mesh.h"
+#include "report/list.h"
 
 static double microseconds(double ps) { return ps / 1e6; }
 

@@ -8,7 +8,7 @@
 #include "picture.h"
 #include "base/number.h"
 #include "report/machine.h"
-#include "report/sharding.h"
+#include "report/reshard.h"
 
 enum { MOST_BLOCKS = 16, MOST_ROWS = 64, MOST_LOOKS = 1 << 22, NAME = 48, HELD = 96 };
 

@@ -1,5 +1,5 @@
 /* A program's text by line. */
-#include "source_text.h"
+#include "run_private.h"
 
 struct report_source {
     int count;

@@ -1,11 +1,12 @@
-/* A study's table: as text, CSV and JSON. */
+/* Studies, and the runs of a grid and of block sizes: tables as text, CSV, JSON and pages. */
 #ifndef TILESIM_REPORT_SWEEP_H
 #define TILESIM_REPORT_SWEEP_H
 
 #include "base/text.h"
-#include "sweep/sweep.h"
 #include "sweep/diff.h"
+#include "sweep/runs.h"
 #include "sweep/sensitivity.h"
+#include "sweep/sweep.h"
 #include "sweep/tune.h"
 
 typedef struct {
@@ -43,5 +44,40 @@ typedef struct {
 void ts_report_sweep_worst(const ts_sweep_diff *diff, ts_text *out);
 void ts_report_sweep_diff(const ts_sweep_diff_view *view, ts_text *out);
 void ts_report_sweep_diff_json(const ts_sweep_diff_view *view, ts_text *out);
+
+/* A picture of a study: one column against another, a line for each value of a third. */
+typedef struct {
+    int x, y, by; /* columns; by -1: one line */
+} ts_sweep_plot;
+
+/* "x=NAME,y=NAME,by=NAME"; `by` may be left out. */
+bool ts_sweep_plot_parse(ts_error *err, const ts_sweep_table *table, const char *text, ts_sweep_plot *plot);
+/* An axis along which numbers differ much is logarithmic; lines go through the mean of what has one x. In
+ * colours of light and of dark pages. */
+void ts_report_sweep_svg(const ts_sweep_table *table, const ts_sweep_plot *plot, ts_text *out);
+/* A page: what was done, the picture (plot NULL: none) and the table. */
+void ts_report_sweep_html(const ts_sweep_view *view, const ts_sweep_plot *plot, ts_text *out);
+
+/* A table of the runs of a grid. */
+void ts_report_grid(const ts_sweep_runs_request *request, const ts_sweep_row *rows, ts_text *out);
+void ts_report_grid_json(const ts_sweep_runs_request *request, const ts_sweep_row *rows, ts_text *out);
+
+/* Of a row with a time, `~` before them where not every access was simulated. */
+const char *report_row_cycles(const ts_sweep_row *row, ts_arena *arena);
+/* A column's, of an axis: at least so much. */
+int report_axis_width(const ts_grid_axis *axis, int least);
+
+/* A line that says how many end while transfers are under way; none where no row does. */
+void report_unfinished(const ts_sweep_row *rows, int64_t count, ts_text *out);
+
+/* The ranking of a program's block sizes. */
+typedef struct {
+    const ts_sweep_runs_request *request;
+    const ts_sweep_blocks *blocks;
+    int rows; /* as text at most, of each part */
+} ts_blocks_view;
+
+void ts_report_blocks(const ts_blocks_view *view, ts_text *out);
+void ts_report_blocks_json(const ts_blocks_view *view, ts_text *out);
 
 #endif

@@ -1,9 +1,8 @@
 /* The ranking of a program's block sizes. */
-#include "report/sweep_blocks.h"
 
 #include "report/json.h"
 #include "report/machine.h"
-#include "report/sweep_grid.h"
+#include "report/sweep.h"
 
 enum { WIDTH = 7 };
 

@@ -1,5 +1,5 @@
 /* A table of the runs of a grid, as text and as JSON. */
-#include "report/sweep_grid.h"
+#include "report/sweep.h"
 
 #include <string.h>
 

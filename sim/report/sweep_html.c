@@ -1,6 +1,6 @@
 /* A study as a page. */
 #include "page.h"
-#include "report/sweep_plot.h"
+#include "report/sweep.h"
 
 enum { MOST_ROWS = 5000 };
 

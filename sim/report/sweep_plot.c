@@ -1,5 +1,5 @@
 /* The picture of a study as SVG. */
-#include "report/sweep_plot.h"
+#include "report/sweep.h"
 
 #include <math.h>
 #include <stdio.h>

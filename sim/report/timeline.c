@@ -7,7 +7,7 @@
 
 #include "core/core.h"
 #include "report/machine.h"
-#include "timeline_private.h"
+#include "run_private.h"
 
 enum { EVENTS = 1 << 12, WRITTEN = 1 << 16, FIRST_ROW = 100 };
 

@@ -2,8 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "run_html.h"
-#include "timeline_private.h"
+#include "run_private.h"
 #include "base/hash.h"
 #include "base/number.h"
 #include "base/table.h"

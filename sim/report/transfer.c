@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "limiters.h"
 #include "padding.h"
 #include "transfer_private.h"
 

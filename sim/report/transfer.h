@@ -1,9 +1,10 @@
-/* The cost breakdown of a transfer, as text and as JSON. */
+/* Transfers: the cost breakdown of one, several at once, and all pairs of layouts. */
 #ifndef TILESIM_REPORT_TRANSFER_H
 #define TILESIM_REPORT_TRANSFER_H
 
 #include "base/text.h"
 #include "study/layouts.h"
+#include "study/transfer.h"
 
 /* Also the loops of the plan's boxes (the first of them, when there are many)? */
 typedef enum { TS_TRANSFER_COST, TS_TRANSFER_COST_AND_LOOPS } ts_transfer_detail;
@@ -20,5 +21,14 @@ void ts_report_transfer_steps_json(const ts_transfer_study *study, int64_t first
 /* One page: the breakdown, the plan, other layouts and pictures of both. */
 void ts_report_transfer_html(const ts_transfer_study *study, const ts_transfer_others others[2],
                              ts_text *out);
+
+/* Several at once: how long each takes alone and together, and what the memory allows. */
+void ts_report_transfer_mix(const ts_transfer_mix *mix, ts_text *out);
+void ts_report_transfer_mix_json(const ts_transfer_mix *mix, ts_text *out);
+
+/* All pairs of layouts: a table in time and in straight copies, what it teaches, and a heat map. */
+void ts_report_matrix(const ts_transfer_matrix *matrix, ts_text *out);
+void ts_report_matrix_json(const ts_transfer_matrix *matrix, ts_text *out);
+void ts_report_matrix_svg(const ts_transfer_matrix *matrix, ts_text *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* What mixing transfers costs. */
-#include "report/transfer_mix.h"
+#include "report/transfer.h"
 
-#include "limiters.h"
+#include "transfer_private.h"
 
 #include "base/number.h"
 #include "report/machine.h"

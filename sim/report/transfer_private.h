@@ -1,7 +1,9 @@
-/* What the reports of a transfer share. Private to the folder. */
+/* Private to reports: what those of one transfer, of several and of all pairs of layouts share. */
 #ifndef TILESIM_REPORT_TRANSFER_PRIVATE_H
 #define TILESIM_REPORT_TRANSFER_PRIVATE_H
 
+#include "base/text.h"
+#include "dram/hbm.h"
 #include "page.h"
 #include "report/json.h"
 #include "report/transfer.h"
@@ -21,5 +23,22 @@ void report_add_boxes_json(ts_json *json, const ts_plan *plan, int64_t most);
 void report_write_point(const ts_layout *layout, const int64_t *index, ts_text *out);
 /* Sections of a page: where the time goes, and the plan. */
 void report_transfer_sections(const ts_transfer_study *study, page *p);
+
+/* A line that begins with `before`: the largest shares of the time of all pseudo channels, up to the last
+ * data. */
+void report_add_limiters(ts_text *out, const char *before, const ts_hbm_stats *hbm);
+/* All of them, in ticks, as the key "hbm_limiters". */
+void report_add_limiters_json(ts_json *json, const ts_hbm_stats *hbm);
+
+/* ---- All pairs of layouts ---- */
+
+/* Of a straight copy, in hundredths, rounded. */
+int64_t matrix_ratio(const ts_transfer_matrix *matrix, int from, int to);
+/* Is any price? */
+bool matrix_is_estimated(const ts_transfer_matrix *matrix);
+/* The layout's own text, without type and dims: "{1,0:T(8,128)}". */
+void matrix_add_layout(ts_text *out, const ts_shape *shape);
+/* The type and dims alone: "bf16[4096,4096]". */
+void matrix_add_array(ts_text *out, const ts_shape *shape);
 
 #endif

@@ -1,5 +1,5 @@
 /* All pairs of layouts: as text, JSON and a heat map. */
-#include "report/dma_matrix.h"
+#include "report/transfer.h"
 
 #include <string.h>
 

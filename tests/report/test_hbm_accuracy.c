@@ -3,7 +3,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "report/hbm_accuracy.h"
+#include "report/validation.h"
 #include "tests/support/test.h"
 
 static void has_text(const cJSON *object, const char *key, const char *value) {

@@ -1,5 +1,4 @@
 /* Two layouts of one array side by side, and one by itself, as text, JSON and pages. */
-#include "report/layout_pair.h"
 
 #include <string.h>
 

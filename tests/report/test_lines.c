@@ -1,6 +1,6 @@
 /* The program beside the cycles of its lines, to the character. */
-#include "report/lines.h"
-#include "report/run_html.h"
+#include "report/run.h"
+#include "report/run_private.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Where a run stands under its machine's roofline, in words and as JSON. */
-#include "report/roofline.h"
+#include "report/run_private.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The page of a run: its facts, where cycles went, checks, tensors and their pictures. */
-#include "report/run_html.h"
+#include "report/run_private.h"
 
 #include <string.h>
 

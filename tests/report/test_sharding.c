@@ -1,5 +1,5 @@
 /* Which device holds what: sizes, blocks, rows of devices, in all notations; as text, as JSON and as a picture. */
-#include "report/sharding.h"
+#include "report/reshard.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 
 #include <limits.h>
 
-#include "report/sweep_plot.h"
 #include "tests/support/cells.h"
 #include "tests/support/group.h"
 #include "tests/support/small_table.h"

@@ -2,8 +2,6 @@
 #include <math.h>
 
 #include "report/sweep.h"
-#include "report/sweep_blocks.h"
-#include "report/sweep_grid.h"
 #include "tests/support/group.h"
 #include "tests/support/small_table.h"
 #include "tests/support/written.h"

@@ -1,5 +1,5 @@
 /* Pictures of studies: axes, ticks, lines, marks, legends; what --plot may say. */
-#include "report/sweep_plot.h"
+#include "report/sweep.h"
 
 #include <stdio.h>
 #include <string.h>

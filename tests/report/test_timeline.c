@@ -8,7 +8,7 @@
 #include "tilesim/version.h"
 
 #include "core/core.h"
-#include "report/timeline_private.h"
+#include "report/run_private.h"
 #include "tests/support/group.h"
 #include "tests/support/small_timeline.h"
 #include "tests/support/written.h"

@@ -5,7 +5,7 @@
 
 #include "core/core.h"
 #include "report/run.h"
-#include "report/run_html.h"
+#include "report/run_private.h"
 #include "tests/support/cells.h"
 #include "tests/support/group.h"
 #include "tests/support/small_timeline.h"

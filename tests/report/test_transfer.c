@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-#include "report/limiters.h"
-#include "report/transfer_mix.h"
+#include "report/transfer_private.h"
 #include "tests/support/group.h"
 #include "tests/support/shapes.h"
 #include "tests/support/transfers.h"
