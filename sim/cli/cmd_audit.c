@@ -44,8 +44,7 @@ static const cli_command usage = {
         "output.\n",
     .example = "    tilesim audit tests/data/hlo/step.txt -m tpu-v6e\n"
                "    tilesim audit - -m tpu-v4 --fail-over 1.5x < tests/data/hlo/step.txt\n",
-    .option_count = sizeof options / sizeof options[0],
-    .options = options,
+    CLI_OPTIONS(options),
 };
 
 enum { CHUNK = 1 << 20, ROWS = 8 };

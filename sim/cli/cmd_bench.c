@@ -24,8 +24,7 @@ static const cli_command command_bench = {
         "with streaming stores, in turns. What does not depend on addresses is prepared once, as memcpy has\n"
         "nothing to prepare. GB/s are bytes read plus bytes written.\n",
     .example = "    tilesim bench 'f32[8192,8192]{1,0}' 'bf16[8192,8192]{1,0:T(8,128)(2,1)}'\n",
-    .option_count = sizeof options / sizeof options[0],
-    .options = options,
+    CLI_OPTIONS(options),
 };
 
 static bool read_kernels(ts_error *err, const cli_line *line, ts_bench_report *report) {
@@ -73,16 +72,11 @@ static bool measure(ts_error *err, const cli_line *line, ts_bench_report *report
     return ts_bench_run(err, line->arena, bench, &report->result);
 }
 
-int cmd_bench(int argc, char **argv) {
-    cli_line line;
-    ts_error err = {0};
+static bool print(ts_error *err, const cli_line *line, ts_text *out) {
     ts_bench_report report = {0};
-    if (!cli_begin(&line, &command_bench, argc, argv)) return line.exit_code;
-    if (!measure(&err, &line, &report)) return cli_end(&line, cli_error(&line, &err));
-    ts_text out = ts_text_begin(line.arena);
-    if (cli_value(&line, "json"))
-        ts_report_bench_json(&report, &out);
-    else
-        ts_report_bench(&report, &out);
-    return cli_end(&line, cli_print(&out));
+    if (!measure(err, line, &report)) return false;
+    (cli_value(line, "json") ? ts_report_bench_json : ts_report_bench)(&report, out);
+    return true;
 }
+
+int cmd_bench(int argc, char **argv) { return cli_print_of(&command_bench, argc, argv, print); }

@@ -31,8 +31,7 @@ static const cli_command usage = {
              "fitted, and an "
              "error when --fit asks for it.\n",
     .example = "    tilesim calibrate tests/data/calibrate.csv -m tpu-v4 --fit chip.launch -o mine.yaml\n",
-    .option_count = sizeof options / sizeof options[0],
-    .options = options,
+    CLI_OPTIONS(options),
 };
 
 static bool calibrate(ts_error *err, const cli_line *line, ts_calibration *result) {

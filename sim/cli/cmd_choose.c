@@ -56,19 +56,16 @@ static const cli_command usage = {
         "    tilesim choose 'bf16[29184,2,2560]' --use 'dma:hbm>vmem, reduce:2, stream' -m tpu-v4\n"
         "    tilesim choose programs/softmax.tsim --tensor x\n"
         "    tilesim choose programs/matmul.tsim -D M=1024 --block BM=128,256 --block BK=128,256 -j 2\n",
-    .option_count = sizeof options / sizeof options[0],
-    .options = options,
+    CLI_OPTIONS(options),
 };
 
 enum { ROWS = 10 };
 
 static bool read_shape(ts_error *err, const cli_line *line, ts_choose_request *r) {
     ts_source source = {"SHAPE", line->operands[0], strlen(line->operands[0])};
+    static const char *const others[] = {"tensor", "define", NULL};
     const char *uses = cli_value(line, "use");
-    if (cli_value(line, "tensor"))
-        return ts_error_set(err, TS_ERROR_USAGE, "--tensor is of a program, expected PROGRAM.tsim");
-    if (cli_value(line, "define"))
-        return ts_error_set(err, TS_ERROR_USAGE, "--define is of a program, expected PROGRAM.tsim");
+    if (!cli_refuse(err, line, others, "is of a program, expected PROGRAM.tsim")) return false;
     r->shape = ts_shape_parse(err, line->arena, &source);
     if (!r->shape || !ts_shape_layout(err, r->shape, "the tensor")) return false;
     if (!uses) uses = "dma:hbm>vmem";
@@ -118,12 +115,10 @@ static bool save(ts_error *err, const cli_line *line, const ts_choose_result *re
 
 /* What is said of layouts. */
 static bool check_blocks(ts_error *err, const cli_line *line) {
-    static const char *const others[] = {"use", "tensor", "combine", "exhaustive", "no-moves", "svg", "html"};
+    static const char *const others[] = {"use",      "tensor", "combine", "exhaustive",
+                                         "no-moves", "svg",    "html",    NULL};
     const char *program = line->operands[0], *python = strstr(program, ".py:");
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (cli_value(line, others[i]))
-            return ts_error_set(err, TS_ERROR_USAGE, "--%s is of layouts, and does not go with --block",
-                                others[i]);
+    if (!cli_refuse(err, line, others, "is of layouts, and does not go with --block")) return false;
     if (python)
         return ts_error_set(err, TS_ERROR_USAGE,
                             "a kernel of Python is lowered there: python3 -m tilesim.pallas %.80s --block ..",

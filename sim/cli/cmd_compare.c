@@ -32,8 +32,7 @@ static const cli_command usage = {
     .example = "    tilesim run programs/softmax.tsim -m tpu-v5e --json > v5e.json\n"
                "    tilesim run programs/softmax.tsim -m tpu-v6e --json > v6e.json\n"
                "    tilesim compare v5e.json v6e.json --fail-over 1.05\n",
-    .option_count = sizeof options / sizeof options[0],
-    .options = options,
+    CLI_OPTIONS(options),
 };
 
 enum { ROWS = 8, READ = 1 << 30 };

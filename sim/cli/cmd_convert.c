@@ -34,8 +34,7 @@ static const cli_command command_convert = {
                "'bf16[1000,784]{1,0:T(8,128)(2,1)}'\n"
                "    tilesim convert d.bin d.npy --from 'bf16[1000,784]{1,0:T(8,128)(2,1)}' --to "
                "'f32[1000,784]{1,0}'\n",
-    .option_count = sizeof options / sizeof options[0],
-    .options = options,
+    CLI_OPTIONS(options),
 };
 
 static bool read_shape(ts_error *err, const cli_line *line, const char *option, const ts_shape **shape) {

@@ -479,8 +479,7 @@ static const cli_command command_debug = {
         "machine.\n",
     .example =
         "    printf 'break 70\\ncontinue\\nprint v0\\nwhere\\n' | tilesim debug programs/softmax.tsim\n",
-    .option_count = sizeof options / sizeof options[0],
-    .options = options,
+    CLI_OPTIONS(options),
 };
 
 int cmd_debug(int argc, char **argv) {

@@ -39,8 +39,7 @@ static const cli_command command_dma = {
         "    tilesim dma 's8[8,64,56,56]' 's8[8,64,56,56] NCHW4c' --explain\n"
         "    tilesim dma 'f32[1024,512]' 'f32[1024,512]{1,0:S(1)}' --with 's8[512]{0:S(1)} -> s8[512]'\n"
         "    tilesim dma --matrix 'bf16[4096,4096]' -m tpu-v6e --svg matrix.svg\n",
-    .option_count = sizeof options / sizeof options[0],
-    .options = options,
+    CLI_OPTIONS(options),
 };
 
 static bool read_address(ts_error *err, const cli_line *line, const char *name, int64_t *at) {
@@ -137,18 +136,12 @@ static int print_matrix(const cli_line *line, const char *text) {
 
 /* --matrix takes no operands, and only some of the options. */
 static bool check_line(ts_error *err, const cli_line *line) {
-    static const struct {
-        const char *option, *not_with;
-    } apart[] = {
-        {"matrix", "explain"}, {"matrix", "alone"}, {"matrix", "src-at"}, {"matrix", "dst-at"},
-        {"matrix", "with"},    {"with", "explain"}, {"with", "alone"},
-    };
+    static const char *const not_of_all[] = {"explain", "alone", "src-at", "dst-at", "with", NULL},
+                             *const not_of_several[] = {"explain", "alone", NULL};
     bool matrix = cli_value(line, "matrix") != NULL;
-    for (size_t i = 0; i < sizeof apart / sizeof apart[0]; i++) {
-        if (cli_value(line, apart[i].option) && cli_value(line, apart[i].not_with))
-            return ts_error_set(err, TS_ERROR_USAGE, "--%s does not go with --%s", apart[i].not_with,
-                                apart[i].option);
-    }
+    if ((matrix && !cli_refuse(err, line, not_of_all, "does not go with --matrix")) ||
+        (cli_value(line, "with") && !cli_refuse(err, line, not_of_several, "does not go with --with")))
+        return false;
     if (matrix && line->operand_count > 0)
         return ts_error_set(err, TS_ERROR_USAGE, "--matrix takes no operands, found '%s'", line->operands[0]);
     if (!matrix && cli_value(line, "svg"))

@@ -41,8 +41,7 @@ static const cli_command usage = {
     .example = "    tilesim hbm c_copy4k -m hbm2-reference --map H --window 65536\n"
                "    tilesim hbm a_seq_rd -m hbm2-reference --set hbm.channels=1 --set "
                "memories.hbm.capacity='1 GiB'\n",
-    .option_count = sizeof options / sizeof options[0],
-    .options = options,
+    CLI_OPTIONS(options),
 };
 
 enum { LARGEST_WINDOW = 1 << 30 };

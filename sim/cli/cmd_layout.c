@@ -4,12 +4,12 @@
 
 #include "commands.h"
 #include "files.h"
-#include "layout_sharding.h"
 #include "options.h"
 #include "base/number.h"
 #include "layout/notation/tpu_rule.h"
 #include "report/algebra.h"
 #include "report/layout.h"
+#include "report/reshard.h"
 
 static const cli_option options[] = {
     {"eval", 0, "EXPR", "the result of functions over layouts; with --at .. --svg as if it were SHAPE"},
@@ -53,8 +53,7 @@ static const cli_command usage = {
                "    tilesim layout 'f32[1536,1]' -m tpu-v6e\n"
                "    tilesim layout \"f32[8,16] P('x', 'y')\" --mesh 2x4\n"
                "    tilesim layout --eval 'composition((6,2):(8,2), (4,3):(3,1))'\n",
-    .option_count = sizeof options / sizeof options[0],
-    .options = options,
+    CLI_OPTIONS(options),
 };
 
 /* A translation keeps the map, not padding behind the last element. */
@@ -165,11 +164,7 @@ static const ts_shape *read_shape(ts_error *err, const cli_line *line, const ts_
 
 static bool check_alone(ts_error *err, const cli_line *line) {
     static const char *const alone[] = {"inverse", "as", "equal", NULL};
-    for (const char *const *name = alone; *name != NULL; name++)
-        if (cli_value(line, *name) != NULL)
-            return ts_error_set(err, TS_ERROR_USAGE, "%s is of one SHAPE, found two",
-                                cli_option_text(line, *name));
-    return true;
+    return cli_refuse(err, line, alone, "is of one SHAPE, found two");
 }
 
 static bool read_pair(ts_error *err, const cli_line *line, ts_layout_pair *pair) {
@@ -236,13 +231,48 @@ static int explain_pair(ts_error *err, const cli_line *line) {
     return cli_print(&out);
 }
 
+/* ---- --mesh: which device holds what ---- */
+
+/* An option of layouts within one memory would be passed over in silence. */
+static bool check_sharding(ts_error *err, const cli_line *line) {
+    static const char *const others[] = {"eval", "at", "inverse", "as", "equal", "ansi", "exact", NULL};
+    return cli_refuse(err, line, others, "is not of a sharding (--mesh)") &&
+           (line->operand_count == 1 ||
+            ts_error_set(err, TS_ERROR_USAGE, "expected one sharded SHAPE with --mesh"));
+}
+
+static bool save_sharding(ts_error *err, const cli_line *line, const ts_mesh *mesh,
+                          const ts_sharding *sharding) {
+    ts_text *svg = cli_text_for(line, "svg"), *html = cli_text_for(line, "html");
+    if (svg) ts_report_sharding_svg(mesh, sharding, svg);
+    if (html) ts_report_sharding_html(mesh, sharding, html);
+    return cli_save(err, line, "svg", svg) && cli_save(err, line, "html", html);
+}
+
+static int print_sharding(cli_line *line) {
+    ts_error err = {0};
+    ts_mesh mesh;
+    ts_sharding *sharding = TS_NEW(line->arena, ts_sharding);
+    if (!check_sharding(&err, line)) return cli_usage_error(line, &err);
+    const ts_machine *machine = cli_mesh_machine(&err, line);
+    ts_source source = {"shape", line->operands[0], strlen(line->operands[0])};
+    if (!machine || !cli_mesh(&err, line, machine, &mesh) ||
+        !ts_sharding_parse(&err, line->arena, &mesh, &source, sharding) ||
+        !save_sharding(&err, line, &mesh, sharding))
+        return cli_fail(&err);
+    ts_text out = ts_text_begin(line->arena);
+    if (cli_value(line, "json"))
+        ts_report_sharding_json(&mesh, sharding, &out);
+    else if (cli_reports(line))
+        ts_report_sharding(&mesh, sharding, &out);
+    return cli_print(&out);
+}
+
 /* What would be passed over in silence. */
 static bool check_options(ts_error *err, const cli_line *line) {
-    static const char *const questions[] = {"at", "inverse", "as", "equal"};
+    static const char *const questions[] = {"at", "inverse", "as", "equal", NULL};
     bool is_pair = line->operand_count == 2, has_machine = cli_value(line, "machine") != NULL;
-    for (size_t i = 0; cli_value(line, "ansi") && i < sizeof questions / sizeof *questions; i++)
-        if (cli_value(line, questions[i]))
-            return ts_error_set(err, TS_ERROR_USAGE, "--%s does not go with --ansi", questions[i]);
+    if (cli_value(line, "ansi") && !cli_refuse(err, line, questions, "does not go with --ansi")) return false;
     if (has_machine && cli_value(line, "eval"))
         return ts_error_set(err, TS_ERROR_USAGE, "--machine does not go with --eval");
     if (!is_pair && cli_value(line, "exact"))
@@ -256,7 +286,7 @@ int cmd_layout(int argc, char **argv) {
     cli_line line;
     ts_error err = {0};
     if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
-    if (cli_value(&line, "mesh")) return cli_end(&line, cli_layout_sharding(&line));
+    if (cli_value(&line, "mesh")) return cli_end(&line, print_sharding(&line));
     if (!check_options(&err, &line)) return cli_end(&line, cli_usage_error(&line, &err));
     const char *eval = cli_value(&line, "eval");
     if (line.operand_count == 2 && eval == NULL) return cli_end(&line, explain_pair(&err, &line));

@@ -18,8 +18,7 @@ static const cli_command usage = {
              "takes;\nmeshes, which --mesh takes; and checks, the functions that .check and .report of a "
              "program may call.\n",
     .example = "    tilesim list programs\n",
-    .option_count = sizeof options / sizeof options[0],
-    .options = options,
+    CLI_OPTIONS(options),
 };
 
 static bool list_programs(ts_error *err, const cli_line *line, ts_text *out) {

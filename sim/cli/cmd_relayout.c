@@ -25,8 +25,7 @@ static const cli_command usage = {
         "SRC and DST are TYPE[DIMS] vpad<\"BITS,{ROW,COLUMN},(ROWS,COLUMNS)\">, of the same type and dims.\n",
     .example = "    tilesim relayout 'f32[16,256] vpad<\"32,{0,0},(8,128)\">' 'f32[16,256] "
                "vpad<\"32,{3,0},(8,128)\">'\n",
-    .option_count = sizeof options / sizeof options[0],
-    .options = options,
+    CLI_OPTIONS(options),
 };
 
 static bool find(ts_error *err, const cli_line *line, ts_relayout_price_request *request,
@@ -48,18 +47,12 @@ static bool save(ts_error *err, const cli_line *line, const ts_relayout_price_re
            cli_save(err, line, "svg", svg) && cli_save(err, line, "html", page);
 }
 
-int cmd_relayout(int argc, char **argv) {
-    cli_line line;
-    ts_error err = {0};
+static bool print(ts_error *err, const cli_line *line, ts_text *out) {
     ts_relayout_price_request request = {0};
     ts_relayout_price price;
-    if (!cli_begin(&line, &usage, argc, argv)) return line.exit_code;
-    if (!find(&err, &line, &request, &price) || !save(&err, &line, &request, &price))
-        return cli_end(&line, cli_error(&line, &err));
-    ts_text out = ts_text_begin(line.arena);
-    if (cli_value(&line, "json") != NULL)
-        ts_report_relayout_json(&request, &price, &out);
-    else
-        ts_report_relayout(&request, &price, &out);
-    return cli_end(&line, cli_print(&out));
+    if (!find(err, line, &request, &price) || !save(err, line, &request, &price)) return false;
+    (cli_value(line, "json") ? ts_report_relayout_json : ts_report_relayout)(&request, &price, out);
+    return true;
 }
+
+int cmd_relayout(int argc, char **argv) { return cli_print_of(&usage, argc, argv, print); }

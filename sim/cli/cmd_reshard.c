@@ -35,8 +35,7 @@ static const cli_command command_reshard = {
                "4x4 -m tpu-v5p\n"
                "    tilesim reshard \"bf16[64,64] P('a', unreduced={'b'})\" \"bf16[64,64] P('a', 'b')\" "
                "--mesh a=4,b=8\n",
-    .option_count = sizeof options / sizeof options[0],
-    .options = options,
+    CLI_OPTIONS(options),
 };
 
 static bool read_mesh(ts_error *err, const cli_line *line, ts_reshard_report *report) {
@@ -73,17 +72,14 @@ static bool save(ts_error *err, const cli_line *line, const ts_reshard_report *r
     return cli_save(err, line, "svg", svg) && cli_save(err, line, "html", html);
 }
 
-int cmd_reshard(int argc, char **argv) {
-    cli_line line;
-    ts_error err = {0};
-    if (!cli_begin(&line, &command_reshard, argc, argv)) return line.exit_code;
-    ts_reshard_report *report = TS_NEW(line.arena, ts_reshard_report);
-    if (!plan(&err, &line, report) || !save(&err, &line, report))
-        return cli_end(&line, cli_error(&line, &err));
-    ts_text out = ts_text_begin(line.arena);
-    if (cli_value(&line, "json"))
-        ts_report_reshard_json(report, &out);
-    else if (cli_reports(&line))
-        ts_report_reshard(report, &out);
-    return cli_end(&line, cli_print(&out));
+static bool print(ts_error *err, const cli_line *line, ts_text *out) {
+    ts_reshard_report *report = TS_NEW(line->arena, ts_reshard_report);
+    if (!plan(err, line, report) || !save(err, line, report)) return false;
+    if (cli_value(line, "json"))
+        ts_report_reshard_json(report, out);
+    else if (cli_reports(line))
+        ts_report_reshard(report, out);
+    return true;
 }
+
+int cmd_reshard(int argc, char **argv) { return cli_print_of(&command_reshard, argc, argv, print); }

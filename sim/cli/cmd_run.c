@@ -46,8 +46,7 @@ static const cli_command command_run = {
         "lists\nmake every combination. Exit code 3: a check failed, or the program broke a rule of the "
         "machine.\n",
     .example = "    tilesim run programs/softmax.tsim -m tpu-v5e -D ROWS=100 -o y=y.npy\n",
-    .option_count = sizeof options / sizeof options[0],
-    .options = options,
+    CLI_OPTIONS(options),
 };
 
 /* ---- The command line ---- */
@@ -193,11 +192,9 @@ static int complain(const cli_line *line, const ts_run_result *result) {
 static bool check_alone(ts_error *err, const cli_line *line, const ts_grid *grid) {
     static const char *const alone[] = {"output", "break",  "trace", "trace-text", "html",
                                         "lines",  "update", "from",  "until",      NULL};
-    for (const char *const *name = alone; *name; name++)
-        if (cli_count(line, *name) > 0)
-            return ts_error_set(err, TS_ERROR_USAGE, "%s is of one run, and the values of -D make %lld",
-                                cli_option_text(line, *name), (long long)grid->point_count);
-    return true;
+    return cli_refuse(err, line, alone,
+                      ts_text_format(line->arena, "is of one run, and the values of -D make %lld",
+                                     (long long)grid->point_count));
 }
 
 /* The exit code is that of the first run that failed. */

@@ -42,8 +42,7 @@ static const cli_command usage = {
         "program: its bundles, with macros, loops and parameters gone; the output assembles to the same "
         "program.\n",
     .example = "    tilesim show machine tpu-v5e --set hbm.stacks=4\n",
-    .option_count = sizeof options / sizeof options[0],
-    .options = options,
+    CLI_OPTIONS(options),
 };
 
 static bool show_machines(ts_error *err, const cli_line *line, ts_text *out) {

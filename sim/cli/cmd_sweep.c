@@ -55,8 +55,7 @@ static const cli_command usage = {
     .example = "    tilesim sweep programs/studies/generations.yaml -j 2 --csv generations.csv\n"
                "    tilesim sweep programs/studies/blocks.yaml --pareto time,hbm_bytes\n"
                "    tilesim sweep --merge all.db generations.db blocks.db\n",
-    .option_count = sizeof options / sizeof options[0],
-    .options = options,
+    CLI_OPTIONS(options),
 };
 
 enum { ROWS = 8, KEEP = 4, LEAST_KEEP = 2, MOST_KEEP = 1000, MOST_SHARDS = 1000000, MOST_RANKED_BY = 16 };

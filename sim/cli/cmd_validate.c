@@ -38,8 +38,7 @@ static const cli_command usage = {
              "hbm: runs what other simulators of HBM were run on, and prints both figures.\n",
     .example = "    tilesim validate --svg accuracy.svg\n    tilesim validate --data "
                "tests/data/calibrate.csv --rows\n",
-    .option_count = sizeof options / sizeof options[0],
-    .options = options,
+    CLI_OPTIONS(options),
 };
 
 /* On a terminal a bar shows how long it takes; elsewhere a line does, where that is long. */
@@ -54,13 +53,11 @@ static cli_progress begin(const cli_line *line, const char *what, int count, dou
 static const double SECONDS_OF_RUN = 0.018; /* of a core, on average */
 
 static bool validate_hbm(ts_error *err, const cli_line *line, ts_text *out) {
-    static const char *const others[] = {"data", "machine", "set", "rows", "exact", "svg", "html"};
+    static const char *const others[] = {"data", "machine", "set", "rows", "exact", "svg", "html", NULL};
     ts_hbm_accuracy accuracy;
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (cli_value(line, others[i]) != NULL)
-            return ts_error_set(err, TS_ERROR_USAGE, "--%s does not go with hbm", others[i]);
     ts_hbm_accuracy_request request = {.run = cli_progress_draw};
-    if (!cli_threads(err, line, &request.threads)) return false;
+    if (!cli_refuse(err, line, others, "does not go with hbm") || !cli_threads(err, line, &request.threads))
+        return false;
     cli_progress bar = begin(line, "runs", ts_hbm_reference_count,
                              SECONDS_OF_RUN * ts_hbm_reference_count / request.threads);
     request.self = &bar;

@@ -45,6 +45,12 @@ const char *cli_other(const cli_line *line, const char *const *own) {
     return NULL;
 }
 
+bool cli_refuse(ts_error *err, const cli_line *line, const char *const *names, const char *why) {
+    for (; *names; names++)
+        if (cli_value(line, *names)) return ts_error_set(err, TS_ERROR_USAGE, "--%s %s", *names, why);
+    return true;
+}
+
 const char *const *cli_values(const cli_line *line, const char *name, int *count) {
     *count = cli_count(line, name);
     const char **values = TS_NEW_ARRAY(line->arena, const char *, *count + 1);
@@ -160,11 +166,8 @@ const ts_machine *cli_machine(ts_error *err, const cli_line *line) {
 }
 
 bool cli_mesh_options(ts_error *err, const cli_line *line) {
-    const char *const names[] = {"topology", "fail-link"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0] && !cli_value(line, "mesh"); i++)
-        if (cli_value(line, names[i]))
-            return ts_error_set(err, TS_ERROR_USAGE, "--%s is of a mesh, expected --mesh as well", names[i]);
-    return true;
+    static const char *const names[] = {"topology", "fail-link", NULL};
+    return cli_value(line, "mesh") || cli_refuse(err, line, names, "is of a mesh, expected --mesh as well");
 }
 
 const ts_machine *cli_mesh_machine(ts_error *err, const cli_line *line) {

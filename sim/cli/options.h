@@ -30,6 +30,7 @@ typedef struct {
     int option_count;
     const cli_option *options; /* every command also has --help and --version */
 } cli_command;
+#define CLI_OPTIONS(table) .option_count = sizeof(table) / sizeof *(table), .options = (table)
 
 typedef struct {
     const cli_command *command;
@@ -61,6 +62,8 @@ const char *const *cli_values(const cli_line *line, const char *name, int *count
 int cli_count(const cli_line *line, const char *name);
 /* The first option given that is not in `own`, a list that ends with NULL; NULL: there is none. */
 const char *cli_other(const cli_line *line, const char *const *own);
+/* Refuses those of `names`, a list that ends with NULL: "--NAME why". */
+bool cli_refuse(ts_error *err, const cli_line *line, const char *const *names, const char *why);
 /* "--name", as errors in its value call it. */
 const char *cli_option_text(const cli_line *line, const char *name);
 /* The number given to an option, `least` to `most`; *value stays where there is none. */
