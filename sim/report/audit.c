@@ -100,12 +100,11 @@ static bool is_target(const ts_audit_class *class) {
 }
 
 static void add_class(const ts_audit_class *class, const ts_audit_shape *shape, ts_text *out) {
-    char padded[16], logical[16];
-    ts_audit_print_bytes(padded, shape->padded_bytes);
-    ts_audit_print_bytes(logical, shape->logical_bytes);
-    ts_text_add(out, "        %10s %10s %10s %10s  %s%s\n", ts_text_grouped(out->arena, class->count), padded,
-                logical, report_expansion_text(out->arena, shape->logical_bytes, shape->padded_bytes, 1),
-                shape->text, shape->assumed ? " (tiles assumed)" : "");
+    ts_text_add(out, "        %10s %10s %10s %10s  %s%s\n", ts_text_grouped(out->arena, class->count),
+                ts_report_audit_bytes(out->arena, shape->padded_bytes),
+                ts_report_audit_bytes(out->arena, shape->logical_bytes),
+                report_expansion_text(out->arena, shape->logical_bytes, shape->padded_bytes, 1), shape->text,
+                shape->assumed ? " (tiles assumed)" : "");
     ts_text_add(out, "%53s", "");
     ts_report_audit_cause(shape, out);
     ts_text_add(out, "%s; ", is_target(class) ? ", the target of a copy" : "");
@@ -272,16 +271,13 @@ void ts_report_audit_source(const ts_audit_result *r, const ts_audit_source *sou
 }
 
 void ts_report_audit_saving(const ts_audit_result *r, const ts_audit_finding *f, ts_text *out) {
-    char bytes[16];
     bool about = f->is_move && r->groups[f->index].scaled;
     ts_text_add(out, "saves %s%.3f us%s",
                 f->at_most ? "at most "
                 : about    ? "about "
                            : "",
                 f->microseconds_saved, f->is_move ? "" : " each time they are read");
-    if (f->bytes_saved <= 0) return;
-    ts_audit_print_bytes(bytes, f->bytes_saved);
-    ts_text_add(out, ", %s", bytes);
+    if (f->bytes_saved > 0) ts_text_add(out, ", %s", ts_report_audit_bytes(out->arena, f->bytes_saved));
 }
 
 static void add_finding(const ts_audit_result *r, int number, const ts_audit_finding *f, ts_text *out) {
@@ -311,15 +307,13 @@ static void add_finding(const ts_audit_result *r, int number, const ts_audit_fin
 enum { FINDINGS_SHOWN = 5 };
 
 static void add_copies(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
-    char bytes[16];
     if (!r->copies_predicted) return;
     ts_text_add(out, "\ncopies     that the compiler will insert (docs/layouts.md): %d\n", r->copy_count);
     for (int i = 0; i < r->copy_count && i < view->rows; i++) {
         const ts_audit_copy *copy = &r->copies[i];
-        ts_audit_print_bytes(bytes, copy->bytes);
         ts_text_add(out, "           %s %s%s, line %lld, %s\n               %s to\n               %s\n",
                     copy->name, copy->reader[0] ? "for " : "as a result", copy->reader, (long long)copy->line,
-                    bytes, copy->from, copy->to);
+                    ts_report_audit_bytes(out->arena, copy->bytes), copy->from, copy->to);
     }
 }
 
@@ -329,9 +323,8 @@ static void add_findings_by_bytes(const ts_audit_result *r, int most, ts_text *o
         if (f->bytes_saved <= 0) break;
         if (i == 0) ts_text_add(out, "\nfindings by bytes\n");
         if (r->by_bytes[i] < most) {
-            char bytes[16];
-            ts_audit_print_bytes(bytes, f->bytes_saved);
-            ts_text_add(out, "  %s: number %d above\n", bytes, r->by_bytes[i] + 1);
+            ts_text_add(out, "  %s: number %d above\n", ts_report_audit_bytes(out->arena, f->bytes_saved),
+                        r->by_bytes[i] + 1);
         } else {
             add_finding(r, r->by_bytes[i] + 1, f, out);
         }
@@ -370,7 +363,6 @@ static void add_reports(const ts_audit_result *r, const ts_audit_view *view, ts_
 }
 
 static void add_memory(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
-    char logical[16];
     if (r->figure_count + r->allocation_count == 0) return;
     ts_text_add(out, "\nmemory that the text reports\n");
     for (int i = 0; i < r->figure_count; i++) {
@@ -385,8 +377,8 @@ static void add_memory(const ts_audit_result *r, const ts_audit_view *view, ts_t
         if (one->values > 1) ts_text_add(out, ", shared by %d values", (int)one->values);
         if (one->shape >= 0) {
             const ts_audit_shape *shape = &r->shapes[one->shape];
-            ts_audit_print_bytes(logical, shape->logical_bytes);
-            ts_text_add(out, ", %s of data: %s", logical, shape->text);
+            ts_text_add(out, ", %s of data: %s", ts_report_audit_bytes(out->arena, shape->logical_bytes),
+                        shape->text);
         }
         ts_text_add(out, "\n");
     }

@@ -18,6 +18,12 @@ void ts_report_audit_csv(const ts_audit_result *result, const ts_audit_view *vie
 void ts_report_audit_svg(const ts_audit_result *result, const ts_audit_view *view, ts_text *out);
 void ts_report_audit_html(const ts_audit_result *result, const ts_audit_view *view, ts_text *out);
 
+/* "64.0K" */
+static inline const char *ts_report_audit_bytes(ts_arena *arena, int64_t bytes) {
+    char *text = ts_arena_alloc(arena, 16, 1);
+    ts_audit_print_bytes(text, bytes);
+    return text;
+}
 /* What pads a shape: "dim 2 (minor) 3 to 128", "elements of 32 bits". */
 void ts_report_audit_cause(const ts_audit_shape *shape, ts_text *out);
 /* Where it comes from in the user's program: "a.py:3 in f: jit(f)/transpose"; nothing, where that is not

@@ -25,7 +25,6 @@ static int count_bars(const ts_audit_result *r, bar_kind kind) {
 
 static void add_padding(const ts_audit_result *r, int y, int bars, ts_text *out) {
     double most = 1;
-    char value[16];
     for (int i = 0; i < bars; i++) {
         double all = (double)r->shapes[r->classes[i].shape].padded_bytes * (double)r->classes[i].count;
         most = all > most ? all : most;
@@ -41,9 +40,9 @@ static void add_padding(const ts_audit_result *r, int y, int bars, ts_text *out)
         add_label(out, y, shape->text);
         picture_bar(out, LABEL, y, data, "data", title);
         picture_bar(out, LABEL + (int)data, y, padding, "waste", title);
-        ts_audit_print_bytes(value, class->waste_bytes);
         picture_text(out, LABEL + (int)(data + padding) + 6, y + 15, &(picture_font){0}, "%s padding, %.1fx",
-                     value, report_expansion(shape->logical_bytes, shape->padded_bytes));
+                     ts_report_audit_bytes(out->arena, class->waste_bytes),
+                     report_expansion(shape->logical_bytes, shape->padded_bytes));
     }
 }
 
@@ -124,9 +123,7 @@ static void add_lines(const ts_audit_result *r, void (*add)(const ts_audit_resul
 }
 
 static void page_bytes(page *p, int64_t bytes) {
-    char text[16];
-    ts_audit_print_bytes(text, bytes);
-    page_number(p, (double)bytes, "%s", text);
+    page_number(p, (double)bytes, "%s", ts_report_audit_bytes(p->out->arena, bytes));
 }
 
 static void add_sums(const ts_audit_result *r, page *p) {
@@ -255,8 +252,7 @@ static void add_groups(const ts_audit_result *r, page *p) {
 
 static void add_allocation(const ts_audit_result *r, const ts_audit_allocation *one, page *p) {
     const ts_audit_shape *shape = one->shape >= 0 ? &r->shapes[one->shape] : NULL;
-    char logical[16] = "";
-    if (shape) ts_audit_print_bytes(logical, shape->logical_bytes);
+    const char *logical = shape ? ts_report_audit_bytes(p->out->arena, shape->logical_bytes) : "";
     page_row(p);
     page_number(p, (double)one->line, "%lld", (long long)one->line);
     page_cell(p, "%s", one->text);
@@ -359,11 +355,10 @@ static void add_left_out(const ts_audit_result *r, page *p) {
 
 /* Of all bytes those that hold something, by space, and padding. */
 static void add_bytes(const ts_audit_result *r, page *p) {
-    char data[16], padding[16];
-    ts_audit_print_bytes(data, r->sum.logical_bytes);
-    ts_audit_print_bytes(padding, r->sum.padded_bytes - r->sum.logical_bytes);
-    const page_part parts[] = {{"data", (double)r->sum.logical_bytes, data, 0},
-                               {"padding", (double)(r->sum.padded_bytes - r->sum.logical_bytes), padding, 0}};
+    int64_t data = r->sum.logical_bytes, padding = r->sum.padded_bytes - data;
+    const page_part parts[] = {
+        {"data", (double)data, ts_report_audit_bytes(p->out->arena, data), 0},
+        {"padding", (double)padding, ts_report_audit_bytes(p->out->arena, padding), 0}};
     page_section(p, "Bytes of all buffers");
     page_bar(p, "Data and padding", parts, 2);
     page_legend(p, parts, 2);
@@ -371,11 +366,9 @@ static void add_bytes(const ts_audit_result *r, page *p) {
 
 static void add_facts(const ts_audit_result *r, page *p) {
     ts_arena *arena = p->out->arena;
-    char padded[16];
-    ts_audit_print_bytes(padded, r->sum.padded_bytes);
     const page_fact facts[] = {
         {"instructions", ts_text_grouped(arena, r->text->instructions)},
-        {"bytes of all buffers", padded},
+        {"bytes of all buffers", ts_report_audit_bytes(arena, r->sum.padded_bytes)},
         {"expansion", report_expansion_text(arena, r->sum.logical_bytes, r->sum.padded_bytes, 2)},
         {"moves take", ts_text_format(arena, "%s%.3f us", ts_report_audit_about(r), r->microseconds)},
         {"fused moves", ts_text_format(arena, "at most %.3f us more", r->fused_microseconds)}};

@@ -2,7 +2,6 @@
 #include "report/compare.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,14 +25,11 @@ static void add_ratio(ts_text *out, double before, double after) {
 
 /* Numbers in groups of three digits, or with six digits in all; texts are whole: two may differ at their
  * ends. */
-static const char *show(char out[64], const ts_compare_value *value) {
-    char digits[32];
+static const char *show(ts_arena *arena, const ts_compare_value *value) {
     if (!value->text || !value->is_number) return value->text ? value->text : "-";
     if (fabs(value->number) < 0x1p53 && value->number == floor(value->number))
-        snprintf(out, 64, "%s", ts_text_group_digits(digits, (int64_t)value->number));
-    else
-        snprintf(out, 64, "%.6g", value->number);
-    return out;
+        return ts_text_grouped(arena, (int64_t)value->number);
+    return ts_text_format(arena, "%.6g", value->number);
 }
 
 static bool has_numbers(const ts_compare_change *change) {
@@ -41,9 +37,8 @@ static bool has_numbers(const ts_compare_change *change) {
 }
 
 static void add_change(ts_text *out, const ts_compare_change *change) {
-    char numbers[2][64];
-    const char *before = ts_text_one_line(out->arena, show(numbers[0], &change->before));
-    const char *after = ts_text_one_line(out->arena, show(numbers[1], &change->after));
+    const char *before = ts_text_one_line(out->arena, show(out->arena, &change->before));
+    const char *after = ts_text_one_line(out->arena, show(out->arena, &change->after));
     bool narrow = strlen(before) <= VALUE && strlen(after) <= VALUE;
     if (!narrow) {
         ts_text_add(out, "%s\n    %s\n    %s\n", change->path, before, after);
@@ -124,7 +119,6 @@ void ts_report_compare(const ts_comparison *r, const ts_compare_view *view, ts_t
 static void add_changes_html(page *p, const char *heading, const ts_compare_change *changes, int count) {
     static const page_column headings[] = {
         {"figure", false}, {"before", true}, {"after", true}, {"difference", true}, {"change", true}};
-    char text[64];
     if (count == 0) return;
     page_section(p, heading);
     page_table(p, NULL, headings, 5);
@@ -134,10 +128,10 @@ static void add_changes_html(page *p, const char *heading, const ts_compare_chan
         double ratio = c->after.number / c->before.number;
         page_row(p);
         page_code(p, c->path);
-        page_number(p, c->before.number, "%s", show(text, &c->before));
-        page_number(p, c->after.number, "%s", show(text, &c->after));
+        page_number(p, c->before.number, "%s", show(p->out->arena, &c->before));
+        page_number(p, c->after.number, "%s", show(p->out->arena, &c->after));
         if (has_numbers(c))
-            page_number(p, by.number, "%s%s", by.number > 0 ? "+" : "", show(text, &by));
+            page_number(p, by.number, "%s%s", by.number > 0 ? "+" : "", show(p->out->arena, &by));
         else
             page_cell(p, "%s", "");
         if (has_numbers(c) && isfinite(ratio))
@@ -150,11 +144,10 @@ static void add_changes_html(page *p, const char *heading, const ts_compare_chan
 
 /* "16,444,928 to 1,671,432,192 (+10063.8 %)"; nothing is a share of 0. */
 static const char *fact_of(const ts_compare_figure *f, ts_arena *arena) {
-    char texts[2][64];
     const ts_compare_value before = {.text = "", .is_number = true, .number = f->before},
                            after = {.text = "", .is_number = true, .number = f->after};
     ts_text text = ts_text_begin(arena);
-    ts_text_add(&text, "%s to %s", show(texts[0], &before), show(texts[1], &after));
+    ts_text_add(&text, "%s to %s", show(arena, &before), show(arena, &after));
     if (f->before != 0) ts_text_add(&text, " (%+.1f %%)", 100 * (f->after / f->before - 1));
     return text.bytes;
 }

@@ -31,8 +31,7 @@ static void write_bytes(const ts_shape *shape, ts_text *out) {
 }
 
 static void write_size(const ts_shape *shape, ts_text *out) {
-    char size[32];
-    ts_text_add(out, "%s", ts_report_size(size, (double)shape->storage_bytes));
+    ts_text_add(out, "%s", ts_report_size(out->arena, (double)shape->storage_bytes));
 }
 
 static void write_padding(const ts_shape *shape, ts_text *out) {

@@ -14,11 +14,10 @@ static void add_group(ts_text *out, const ts_collective *c) {
 }
 
 static void add_collective(ts_text *out, int number, const ts_collective *c, const ts_collective_price *p) {
-    char sent[32], link[32];
+    const char *sent = ts_report_size(out->arena, (double)p->sent_bytes),
+               *link = ts_report_size(out->arena, (double)p->link_bytes);
     ts_text groups = ts_text_begin(out->arena);
     add_group(&groups, c);
-    ts_report_size(sent, (double)p->sent_bytes);
-    ts_report_size(link, (double)p->link_bytes);
     if (c->kind == TS_COLLECTIVE_SLICE) {
         ts_text_add(out, "  %d %-14s %-18s %-9s nothing moves\n", number, ts_collective_name(c->kind), "",
                     groups.bytes);
@@ -72,12 +71,10 @@ static int64_t used_links(const ts_reshard_report *r, int64_t *there) {
 
 static void add_links(ts_text *out, const ts_reshard_report *r) {
     int64_t bytes, there, link = busiest(r, &bytes);
-    char size[32];
     if (link < 0) return;
-    ts_report_size(size, (double)bytes);
     ts_text_add(out, "busiest link  ");
     ts_mesh_print_link(out, &r->mesh, link);
-    ts_text_add(out, ": %s; ", size);
+    ts_text_add(out, ": %s; ", ts_report_size(out->arena, (double)bytes));
     int64_t used = used_links(r, &there);
     ts_text_add(out, "%" PRId64 " of %" PRId64 " links are used\n", used, there);
 }
@@ -91,11 +88,10 @@ static void add_proof(ts_text *out, const ts_reshard_report *r) {
 }
 
 void ts_report_reshard(const ts_reshard_report *r, ts_text *out) {
-    char size[32];
     double bytes =
         (double)ts_layout_element_count(r->source.shape->layout) * r->source.shape->element_bits / 8;
-    ts_report_size(size, bytes);
-    ts_text_add(out, "array         %s, %s\n", ts_shape_text(out->arena, r->source.shape), size);
+    ts_text_add(out, "array         %s, %s\n", ts_shape_text(out->arena, r->source.shape),
+                ts_report_size(out->arena, bytes));
     ts_report_machine_line("machine       ", r->machine, out);
     ts_report_mesh_lines(&r->mesh, out);
     ts_report_sharding_lines("source", &r->mesh, &r->source, out);

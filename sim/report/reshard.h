@@ -8,7 +8,7 @@
 #include "report/json.h"
 
 /* "512 B", "4.0 KiB", "16.0 MiB" */
-char *ts_report_size(char out[32], double bytes);
+const char *ts_report_size(ts_arena *arena, double bytes);
 /* The mesh and its links; a sharding in all notations, with what a device holds. */
 void ts_report_mesh_lines(const ts_mesh *mesh, ts_text *out);
 void ts_report_sharding_lines(const char *what, const ts_mesh *mesh, const ts_sharding *s, ts_text *out);

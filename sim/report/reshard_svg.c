@@ -61,7 +61,6 @@ static void add_link(const drawing *d, int64_t link) {
     const ts_mesh *mesh = &d->r->mesh;
     int64_t at[2], bytes = ts_reshard_report_link_bytes(d->r, link);
     arrow drawn = arrow_of(d, link);
-    char size[32];
     find_position(d, link / (2 * mesh->dim_count), at);
     ts_text title = ts_text_begin(d->out->arena);
     ts_mesh_print_link(&title, mesh, link);
@@ -74,7 +73,7 @@ static void add_link(const drawing *d, int64_t link) {
                 1 + 2.5 * share, bytes > 0 ? 0.25 + 0.75 * share : 0.35,
                 ts_mesh_has_link(mesh, link) ? "" : " stroke-dasharray=\"2 3\"");
     ts_text_add(d->out, "%s: %s%s</title></path>\n", ts_text_escaped(d->out->arena, title.bytes),
-                ts_report_size(size, (double)bytes), ts_mesh_has_link(mesh, link) ? "" : ", failed");
+                ts_report_size(d->out->arena, (double)bytes), ts_mesh_has_link(mesh, link) ? "" : ", failed");
 }
 
 /* Of a line no link leads on from its ends. */
@@ -109,7 +108,6 @@ void ts_report_reshard_svg(const ts_reshard_report *r, ts_text *out) {
     bool small = r->mesh.chip_count <= MOST_CHIPS;
     int64_t down = (planes(&d) + d.across - 1) / d.across;
     int64_t width = LEFT + d.across * (extent(&d, d.columns) * STEP + APART);
-    char size[32];
     picture_begin(out, width < 460 || !small ? 460 : width,
                   TOP + (small ? down * (extent(&d, d.rows) * STEP + APART) : 0));
     ts_text_add(out, "<defs><marker id=\"tip\" viewBox=\"0 0 6 6\" refX=\"5\" refY=\"3\" markerWidth=\"4\" "
@@ -119,7 +117,7 @@ void ts_report_reshard_svg(const ts_reshard_report *r, ts_text *out) {
     picture_text(out, 8, 40, &font,
                  small ? "the thicker the more; the busiest has %s; what leaves a plane is short"
                        : "the busiest has %s; too many chips to draw",
-                 ts_report_size(size, (double)d.most));
+                 ts_report_size(out->arena, (double)d.most));
     for (int64_t link = 0; small && link < ts_mesh_link_count(&r->mesh); link++)
         if (is_there(&r->mesh, link)) add_link(&d, link);
     for (int64_t chip = 0; small && chip < r->mesh.chip_count; chip++) add_chip(&d, chip);
@@ -130,7 +128,6 @@ static void add_steps(page *p, const ts_reshard_report *r) {
     static const page_column columns[] = {{"step", true},   {"collective", false}, {"algorithm", false},
                                           {"rounds", true}, {"sent", true},        {"busiest link", true},
                                           {"us", true},     {"bound, us", true}};
-    char size[32];
     page_listing(p, NULL, columns, sizeof columns / sizeof *columns);
     for (int i = 0; i < r->plan.count; i++) {
         const ts_collective *c = &r->plan.collectives[i];
@@ -140,8 +137,10 @@ static void add_steps(page *p, const ts_reshard_report *r) {
         page_cell(p, "%s", ts_collective_name(c->kind));
         page_cell(p, "%s", c->kind == TS_COLLECTIVE_SLICE ? "" : ts_algorithm_name(c->algorithm));
         page_number(p, (double)price->steps, "%" PRId64, price->steps);
-        page_number(p, (double)price->sent_bytes, "%s", ts_report_size(size, (double)price->sent_bytes));
-        page_number(p, (double)price->link_bytes, "%s", ts_report_size(size, (double)price->link_bytes));
+        page_number(p, (double)price->sent_bytes, "%s",
+                    ts_report_size(p->out->arena, (double)price->sent_bytes));
+        page_number(p, (double)price->link_bytes, "%s",
+                    ts_report_size(p->out->arena, (double)price->link_bytes));
         page_number(p, price->ps, "%.2f", price->ps / 1e6);
         page_number(p, price->bound_ps, "%.2f", price->bound_ps / 1e6);
     }

@@ -2,15 +2,17 @@
 #include "run_private.h"
 
 #include <math.h>
-#include <stdio.h>
 
-const char *report_scaled(char text[32], double value) {
+const char *report_scaled(ts_arena *arena, double value) {
     static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
     enum { LAST = sizeof prefixes / sizeof prefixes[0] - 1 };
     int power = 0;
     for (; value >= 999.95 && power < LAST; power++) value /= 1000;
-    snprintf(text, 32, "%.*f %s", value < 9.9995 ? 3 : value < 99.995 ? 2 : 1, value, prefixes[power]);
-    return text;
+    return ts_text_format(arena, "%.*f %s",
+                          value < 9.9995   ? 3
+                          : value < 99.995 ? 2
+                                           : 1,
+                          value, prefixes[power]);
 }
 
 const char *report_operations(const ts_roofline *r) {
@@ -19,19 +21,17 @@ const char *report_operations(const ts_roofline *r) {
 }
 
 static void add_peak(const ts_roofline *r, ts_text *out) {
-    char rate[32], peak[32];
     const char *unit = report_operations(r);
     ts_text_add(out, "%s", ts_flops_unit_text(r->unit));
     for (int kind = 0; kind < TS_FLOPS_COUNT; kind++)
         if (r->kinds >> kind & 1) ts_text_add(out, " %s", ts_flops_kind_text(kind));
     ts_text_add(out, ": %s %s = %s%s/s, ", ts_text_grouped(out->arena, r->flops), unit,
-                report_scaled(rate, r->rate), unit);
-    ts_text_add(out, "%.1f %% of the peak of %s%s/s\n", 100 * r->rate / r->peak, report_scaled(peak, r->peak),
-                unit);
+                report_scaled(out->arena, r->rate), unit);
+    ts_text_add(out, "%.1f %% of the peak of %s%s/s\n", 100 * r->rate / r->peak,
+                report_scaled(out->arena, r->peak), unit);
 }
 
 static void add_roof(const ts_roofline *r, ts_text *out) {
-    char roof[32];
     const char *unit = report_operations(r);
     if (isinf(r->intensity)) {
         ts_text_add(out, "           no bytes of HBM: the peak is the roof\n");
@@ -39,7 +39,8 @@ static void add_roof(const ts_roofline *r, ts_text *out) {
     }
     ts_text_add(out, r->intensity < 999.5 ? "           %.3g" : "           %.0f", r->intensity);
     ts_text_add(out, " %s a byte of HBM, %s the ridge at %.1f: at most %s%s/s, ", unit,
-                r->intensity < r->ridge ? "below" : "above", r->ridge, report_scaled(roof, r->roof), unit);
+                r->intensity < r->ridge ? "below" : "above", r->ridge, report_scaled(out->arena, r->roof),
+                unit);
     ts_text_add(out, "%.1f %% reached\n", 100 * r->rate / r->roof);
 }
 

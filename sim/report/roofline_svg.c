@@ -80,12 +80,11 @@ static void add_axes(const plot *p) {
 
 /* A peak: from where the slope of HBM meets it. */
 static void add_peak(const plot *p, const char *class, double rate, const char *label) {
-    char digits[32];
     double from = fmax(rate / p->r->hbm_peak, pow(10, p->x.low)), at = y_of(p, rate);
     if (at < TOP || at > HEIGHT - BOTTOM || x_of(p, from) > WIDTH - RIGHT) return;
     ts_text_add(p->out, "<path class=\"%s\" d=\"M%.1f %.1fH%d\"/>", class, x_of(p, from), at, WIDTH - RIGHT);
     ts_text_add(p->out, "<text class=\"%s\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s: %s%s/s</text>\n",
-                class, WIDTH - RIGHT, at - 5, label, report_scaled(digits, rate), p->unit);
+                class, WIDTH - RIGHT, at - 5, label, report_scaled(p->out->arena, rate), p->unit);
 }
 
 /* Peaks of other units or types, that are well apart from the run's. */
@@ -106,7 +105,7 @@ static void add_others(const plot *p, const ts_machine *machine) {
 
 static void add_roofs(const plot *p, const ts_machine *machine) {
     const ts_roofline *r = p->r;
-    char label[TEXT], digits[32];
+    char label[TEXT];
     double low = fmax(pow(10, p->x.low), pow(10, p->y.low) / r->hbm_peak), x = x_of(p, low),
            y = y_of(p, low * r->hbm_peak), ridge_x = x_of(p, r->ridge), ridge_y = y_of(p, r->peak);
     snprintf(label, sizeof label, "%s peak of its types", ts_flops_unit_text(r->unit));
@@ -120,13 +119,12 @@ static void add_roofs(const plot *p, const ts_machine *machine) {
         "<text class=\"roof\" transform=\"translate(%.1f %.1f) rotate(%.1f)\" text-anchor=\"middle\">HBM: "
         "%sB/s</text>\n",
         (x + ridge_x) / 2 - 5, (y + ridge_y) / 2 - 7, atan2(ridge_y - y, ridge_x - x) * 180 / acos(-1.0),
-        report_scaled(digits, r->hbm_peak));
+        report_scaled(p->out->arena, r->hbm_peak));
     add_peak(p, "roof", r->peak, label);
 }
 
 static void add_point(const plot *p) {
     const ts_roofline *r = p->r;
-    char digits[32];
     double x = x_of(p, intensity_of(p)), y = y_of(p, r->rate);
     bool beside = x < WIDTH - RIGHT - POINT_TEXT; /* else below, to the edge */
     ts_text_add(p->out, "<path class=\"room\" d=\"M%.1f %.1fV%.1f\"/>", x, y, y_of(p, r->roof));
@@ -135,19 +133,18 @@ static void add_point(const plot *p) {
                 "<text class=\"point\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s%s/s, %.1f %% of the "
                 "roof</text>\n",
                 beside ? x + 11 : WIDTH - RIGHT, beside ? y + 5 : y + 23, beside ? "start" : "end",
-                report_scaled(digits, r->rate), p->unit, 100 * r->rate / r->roof);
+                report_scaled(p->out->arena, r->rate), p->unit, 100 * r->rate / r->roof);
 }
 
 void report_roofline_svg(const ts_machine *machine, const ts_roofline *r, ts_text *out) {
     plot p = {.out = out, .r = r, .unit = report_operations(r)};
-    char rate[32], roof[32];
     find_axes(&p);
     ts_text_add(out,
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" width=\"%d\" height=\"%d\" "
                 "viewBox=\"0 0 %d "
                 "%d\" role=\"img\" aria-label=\"Roofline: %s%s/s, of %s%s/s that the roof allows\">\n",
-                WIDTH, HEIGHT, WIDTH, HEIGHT, report_scaled(rate, r->rate), p.unit,
-                report_scaled(roof, r->roof), p.unit);
+                WIDTH, HEIGHT, WIDTH, HEIGHT, report_scaled(out->arena, r->rate), p.unit,
+                report_scaled(out->arena, r->roof), p.unit);
     add_axes(&p);
     add_roofs(&p, machine);
     add_point(&p);

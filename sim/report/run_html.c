@@ -23,9 +23,8 @@ static const char *checks_text(ts_arena *arena, const ts_run_request *request, c
 }
 
 static const char *speed_text(ts_arena *arena, const ts_roofline *r) {
-    char rate[32];
     return r->unit == TS_FLOPS_NONE ? NULL
-                                    : ts_text_format(arena, "%s%s/s, %.1f %%", report_scaled(rate, r->rate),
+                                    : ts_text_format(arena, "%s%s/s, %.1f %%", report_scaled(arena, r->rate),
                                                      report_operations(r), 100 * r->rate / r->peak);
 }
 

@@ -2,22 +2,17 @@
 #include "report/reshard.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "report/list.h"
 
 static double microseconds(double ps) { return ps / 1e6; }
 
 /* "512 B", "4.0 KiB", "16.0 MiB" */
-char *ts_report_size(char out[32], double bytes) {
-    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
-    int unit = -1;
-    for (; bytes >= 1024 && unit < 3; unit++) bytes /= 1024;
-    if (unit < 0)
-        snprintf(out, 32, "%.0f B", bytes);
-    else
-        snprintf(out, 32, "%.1f %s", bytes, units[unit]);
-    return out;
+const char *ts_report_size(ts_arena *arena, double bytes) {
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    int unit = 0;
+    for (; bytes >= 1024 && unit < 4; unit++) bytes /= 1024;
+    return ts_text_format(arena, "%.*f %s", unit > 0, bytes, units[unit]);
 }
 
 void ts_report_mesh_lines(const ts_mesh *mesh, ts_text *out) {
@@ -41,15 +36,13 @@ static double device_bytes(const ts_sharding *s) {
 static void add_room(const ts_mesh *mesh, double bytes, ts_text *out) {
     const ts_machine *machine = mesh->machine;
     const ts_machine_memory *hbm = machine->spaces[TS_SPACE_HBM];
-    char size[32];
     double room = hbm ? (double)hbm->capacity_bytes / machine->chip.devices : 0;
     if (hbm && bytes > room)
         ts_text_add(out, "%-13s does not fit: a device of %s has %s of HBM\n", "", machine->title,
-                    ts_report_size(size, room));
+                    ts_report_size(out->arena, room));
 }
 
 void ts_report_sharding_lines(const char *what, const ts_mesh *mesh, const ts_sharding *s, ts_text *out) {
-    char size[32];
     ts_text spec = ts_text_begin(out->arena);
     ts_text hlo = ts_text_begin(out->arena);
     ts_text axe = ts_text_begin(out->arena);
@@ -59,9 +52,8 @@ void ts_report_sharding_lines(const char *what, const ts_mesh *mesh, const ts_sh
     ts_text_add(out, "%-13s %s\n", what, axe.bytes);
     if (has_spec) ts_text_add(out, "%-13s %s\n", "", spec.bytes);
     if (has_hlo) ts_text_add(out, "%-13s %s\n", "", hlo.bytes);
-    ts_report_size(size, device_bytes(s));
     int64_t copies = ts_sharding_copies(s);
-    ts_text_add(out, "%-13s %s a device, ", "", size);
+    ts_text_add(out, "%-13s %s a device, ", "", ts_report_size(out->arena, device_bytes(s)));
     ts_text_add(out, copies == 1 ? "every element once\n" : "every element %" PRId64 " times\n", copies);
     add_room(mesh, device_bytes(s), out);
 }

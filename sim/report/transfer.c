@@ -1,7 +1,6 @@
 /* The cost breakdown of a transfer. */
 #include "report/transfer.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "padding.h"
@@ -72,27 +71,20 @@ static void add_plan(ts_text *out, const ts_transfer_study *s) {
 }
 
 /* "4 bits", "512 B", "4 KiB". */
-static char *length_text(char text[32], int64_t bits) {
+static const char *length_text(ts_arena *arena, int64_t bits) {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
     int unit = 0;
     int64_t bytes = bits / 8;
-    if (bits % 8 != 0) {
-        snprintf(text, 32, "%lld bit%s", (long long)bits, bits == 1 ? "" : "s");
-        return text;
-    }
+    if (bits % 8 != 0) return ts_text_format(arena, "%lld bit%s", (long long)bits, bits == 1 ? "" : "s");
     for (; bytes >= 1024 && bytes % 1024 == 0 && unit < 4; unit++) bytes /= 1024;
-    char digits[32];
-    snprintf(text, 32, "%.20s %s", ts_text_group_digits(digits, bytes), units[unit]);
-    return text;
+    return ts_text_format(arena, "%s %s", ts_text_grouped(arena, bytes), units[unit]);
 }
 
 /* "512 B", or "260 B to 508 B" where a class has several lengths. */
 static void add_class(ts_text *out, const ts_dma_runs *runs, int class) {
-    char shortest[32], longest[32];
-    length_text(shortest, runs->shortest_bits[class]);
-    length_text(longest, runs->longest_bits[class]);
-    if (runs->shortest_bits[class] != runs->longest_bits[class]) ts_text_add(out, "%s to ", shortest);
-    ts_text_add(out, "%s", longest);
+    int64_t shortest = runs->shortest_bits[class], longest = runs->longest_bits[class];
+    if (shortest != longest) ts_text_add(out, "%s to ", length_text(out->arena, shortest));
+    ts_text_add(out, "%s", length_text(out->arena, longest));
 }
 
 static const struct {

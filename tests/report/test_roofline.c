@@ -162,9 +162,8 @@ TEST(four_digits) {
     } rows[] = {{0, "0.000 "},      {9.9994, "9.999 "}, {9.9995, "10.00 "},  {99.994, "99.99 "},
                 {99.995, "100.0 "}, {999.94, "999.9 "}, {999.95, "1.000 k"}, {55.51e12, "55.51 T"},
                 {2e18, "2.000 E"},  {3e21, "3000.0 E"}};
-    char text[32];
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        assert_string_equal(report_scaled(text, rows[i].value), rows[i].text);
+        assert_string_equal(report_scaled(arena, rows[i].value), rows[i].text);
 }
 
 TEST(integers_have_no_floating_point) {

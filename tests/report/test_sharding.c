@@ -32,9 +32,8 @@ TEST(sizes_are_short) {
         const char *text;
     } rows[] = {{0, "0 B"},          {1023, "1023 B"},      {1024, "1.0 KiB"},   {1536, "1.5 KiB"},
                 {0x1p20, "1.0 MiB"}, {0x1.8p30, "1.5 GiB"}, {0x1p40, "1.0 TiB"}, {0x1p50, "1024.0 TiB"}};
-    char text[32];
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        assert_string_equal(ts_report_size(text, rows[i].bytes), rows[i].text);
+        assert_string_equal(ts_report_size(arena, rows[i].bytes), rows[i].text);
 }
 
 static const struct {
