@@ -7,36 +7,39 @@
 
 enum { MAX_WIDTH = 98, MAX_ROWS = 64, MAX_SLICES = 8, MAX_ELEMENTS = 1024 };
 
-/* What separates index i-1 from i in a dim: 1 a first tile's border, 2 a second's, 0 nothing. */
-static int border(const tiling *t, int dim, int64_t i) {
-    if (dim < 0 || t->first[dim] == 0) return 0;
-    if (i % t->first[dim] == 0) return 1;
-    return t->second[dim] > 0 && i % t->first[dim] % t->second[dim] == 0 ? 2 : 0;
-}
-
 typedef struct {
-    const ts_layout *layout;
-    const tiling *t;
-    int row_dim, column_dim; /* -1: the array has too few dims */
-    int64_t rows, columns;   /* drawn */
-    int digits;              /* of the widest offset */
-    int64_t index[TS_LAYOUT_MAX_DIMS];
+    cell_grid cells;
+    int digits; /* of the widest offset */
 } grid;
 
+/* What is before the i-th row or column: 1 a first tile's border, 2 a second's, 0 nothing. */
+static int border(const grid *g, const cell_side *side, int64_t i) {
+    const tiling *t = &g->cells.t;
+    if (side->dim < 0 || t->first[side->dim] == 0) return 0;
+    if (i % t->first[side->dim] == 0) return 1;
+    return t->second[side->dim] > 0 && i % t->first[side->dim] % t->second[side->dim] == 0 ? 2 : 0;
+}
+
+/* What is behind a column; the last one is behind a border. */
+static int edge_of(const grid *g, int64_t column) {
+    const cell_side *side = &g->cells.columns;
+    return column + 1 == side->drawn ? 1 : border(g, side, column + 1);
+}
+
 /* One row of offsets: "|  0  1 |  4  5 |  8  . |". */
-static void draw_cells(grid *g, ts_text *out) {
+static void draw_cells(grid *g, int64_t row, ts_text *out) {
     static const char between[] = {'\0', '|', ':'};
     ts_text_add_char(out, '|');
-    for (int64_t column = 0; column < g->columns; column++) {
+    for (int64_t column = 0; column < g->cells.columns.drawn; column++) {
         int64_t offset;
-        if (g->column_dim >= 0) g->index[g->column_dim] = column;
-        if (ts_layout_holds(g->layout, g->index)) {
-            ts_layout_forward(g->layout, g->index, &offset);
+        cells_go(&g->cells, row, column);
+        if (ts_layout_holds(g->cells.layout, g->cells.index)) {
+            ts_layout_forward(g->cells.layout, g->cells.index, &offset);
             ts_text_add(out, " %*" PRId64, g->digits, offset);
         } else {
             ts_text_add(out, " %*s", g->digits, ".");
         }
-        int edge = column + 1 == g->columns ? 1 : border(g->t, g->column_dim, column + 1);
+        int edge = edge_of(g, column);
         if (edge > 0) ts_text_add(out, " %c", between[edge]);
     }
 }
@@ -47,8 +50,8 @@ typedef enum { DOTTED, SOLID } line_style;
 static void draw_line(const grid *g, line_style style, ts_text *out) {
     size_t start = out->length;
     ts_text_add_char(out, style == SOLID ? '+' : '|');
-    for (int64_t column = 0; column < g->columns; column++) {
-        int edge = column + 1 == g->columns ? 1 : border(g->t, g->column_dim, column + 1);
+    for (int64_t column = 0; column < g->cells.columns.drawn; column++) {
+        int edge = edge_of(g, column);
         for (int i = 0; i < g->digits + 1 + (edge > 0); i++)
             ts_text_add_char(out, style == SOLID || (out->length - start) % 2 == 1 ? '-' : ' ');
         if (edge > 0)
@@ -59,28 +62,18 @@ static void draw_line(const grid *g, line_style style, ts_text *out) {
 /* The grid of the slice that `index` says, as lines. */
 static void draw_slice(grid *g, ts_text *lines, int *count) {
     draw_line(g, SOLID, &lines[(*count)++]);
-    for (int64_t row = 0; row < g->rows; row++) {
-        int edge = row == 0 ? 0 : border(g->t, g->row_dim, row);
+    for (int64_t row = 0; row < g->cells.rows.drawn; row++) {
+        int edge = row == 0 ? 0 : border(g, &g->cells.rows, row);
         if (edge > 0) draw_line(g, edge == 1 ? SOLID : DOTTED, &lines[(*count)++]);
-        if (g->row_dim >= 0) g->index[g->row_dim] = row;
-        draw_cells(g, &lines[(*count)++]);
+        draw_cells(g, row, &lines[(*count)++]);
     }
     draw_line(g, SOLID, &lines[(*count)++]);
 }
 
 static void add_slice_title(const grid *g, ts_text *out) {
     ts_text_add_char(out, '[');
-    for (int i = 0; i < g->row_dim; i++) ts_text_add(out, "%" PRId64 ",", g->index[i]);
+    for (int i = 0; i < g->cells.rows.dim; i++) ts_text_add(out, "%" PRId64 ",", g->cells.index[i]);
     ts_text_add(out, ":,:]");
-}
-
-/* Steps over the leading dims; false at the end. */
-static bool next_slice(grid *g) {
-    for (int i = g->row_dim - 1; i >= 0; i--) {
-        if (++g->index[i] < g->layout->dims[i]) return true;
-        g->index[i] = 0;
-    }
-    return false;
 }
 
 /* What memory holds: a line for each run, with the offset of its first element. */
@@ -90,14 +83,14 @@ static int draw_memory(ts_arena *arena, const grid *g, int64_t elements, ts_text
     for (int64_t at = 0; at < elements; at++) {
         ts_index_list found;
         cells[at] = ts_text_begin(arena);
-        bool fits = ts_layout_backward(NULL, arena, g->layout, &at, 1, &found);
+        bool fits = ts_layout_backward(NULL, arena, g->cells.layout, &at, 1, &found);
         if (fits && found.count == 1)
-            ts_text_add_tuple(&cells[at], found.indices, g->layout->rank);
+            ts_text_add_tuple(&cells[at], found.indices, g->cells.layout->rank);
         else
             ts_text_add_char(&cells[at], fits ? '.' : '?');
         if (cells[at].length > width) width = cells[at].length;
     }
-    int64_t run = g->t->run, line = 0;
+    int64_t run = g->cells.t.run, line = 0;
     while (run > 4 && (width + 1) * (size_t)run > MAX_WIDTH - 10) run = (run + 1) / 2;
     for (int64_t at = 0; at < elements; at++) {
         line = at / run;
@@ -129,16 +122,13 @@ static void join_lines(const ts_text *left, int left_count, const ts_text *right
         ts_text_add(out, "%s  %s\n", i == 0 ? "\n" : "", right[i].bytes);
 }
 
-static bool prepare(const ts_layout *layout, const tiling *t, int64_t elements, grid *g, int64_t *slices) {
-    int rank = layout->rank;
-    *g = (grid){
-        .layout = layout, .t = t, .row_dim = rank > 1 ? rank - 2 : -1, .column_dim = rank - 1, .digits = 1};
-    g->rows = g->row_dim >= 0 ? t->drawn[g->row_dim] : 1;
-    g->columns = g->column_dim >= 0 ? t->drawn[g->column_dim] : 1;
-    *slices = 1;
-    for (int i = 0; i < g->row_dim; i++) *slices *= layout->dims[i];
+/* False: not all of its elements can be drawn. */
+static bool prepare(ts_arena *arena, const ts_shape *shape, int64_t elements, grid *g) {
+    static const cell_limits most = {MAX_ROWS, MAX_WIDTH, 1, 1, MAX_SLICES};
+    cells_choose(arena, shape, &most, &g->cells);
+    g->digits = 1;
     for (int64_t last = elements - 1; last > 9; last /= 10) g->digits++;
-    return *slices <= MAX_SLICES && g->rows * *slices <= MAX_ROWS;
+    return !g->cells.cut && !cells_are_tiles(&g->cells) && g->cells.rows.drawn * g->cells.slices <= MAX_ROWS;
 }
 
 static ts_text *new_lines(ts_arena *arena, int64_t count) {
@@ -150,22 +140,20 @@ static ts_text *new_lines(ts_arena *arena, int64_t count) {
 bool ts_report_picture(ts_arena *arena, const ts_shape *shape, ts_text *out) {
     const ts_layout *layout = shape->layout;
     if (layout->axis_count != 1 || ts_layout_element_count(layout) == 0) return false;
-    int64_t low, high, slices;
+    int64_t low, high;
     ts_layout_axis_range(layout, 0, &low, &high);
     if (low < 0 || high >= MAX_ELEMENTS) return false;
     int64_t elements = high + 1;
-    tiling t;
     grid g;
-    tiling_find(arena, shape, &t);
-    if (!prepare(layout, &t, elements, &g, &slices)) return false;
-    int64_t room = slices * (2 * g.rows + 3) + 2;
+    if (!prepare(arena, shape, elements, &g)) return false;
+    int64_t room = g.cells.slices * (2 * g.cells.rows.drawn + 3) + 2;
     ts_text *left = new_lines(arena, room), *right = new_lines(arena, elements + 1);
     int count = 0;
     ts_text_add(&left[count++], "offset of each element ('.' is padding)");
     do {
-        if (slices > 1) add_slice_title(&g, &left[count++]);
+        if (g.cells.slices > 1) add_slice_title(&g, &left[count++]);
         draw_slice(&g, left, &count);
-    } while (next_slice(&g));
+    } while (cells_next_slice(&g.cells));
     if (widest(left, count) > MAX_WIDTH) return false;
     ts_text_add(&right[0], "memory order");
     int lines = 1 + draw_memory(arena, &g, elements, right + 1);

@@ -43,22 +43,12 @@ static void add_word(ts_text *out, size_t *line, const char *word) {
 
 /* Words of one line, put on as many as they take. */
 static void add_words(ts_text *out, size_t *line, const char *text, size_t length) {
-    const char *end = text + length;
-    while (text < end) {
-        const char *space = memchr(text, ' ', (size_t)(end - text));
-        size_t count = (size_t)((space != NULL ? space : end) - text);
-        char word[TS_TEXT_COLUMNS];
-        if (count > 0) {
-            if (count >= sizeof word) { /* too long for any line */
-                ts_text_add_char(out, ' ');
-                ts_text_add_bytes(out, text, count);
-            } else {
-                snprintf(word, sizeof word, "%.*s", (int)count, text);
-                add_word(out, line, word);
-            }
-        }
-        text += count + 1;
-    }
+    char *rest = ts_arena_copy_text(out->arena, text, length), *word;
+    while ((word = strtok_r(rest, " ", &rest)) != NULL)
+        if (strlen(word) < TS_TEXT_COLUMNS)
+            add_word(out, line, word);
+        else
+            ts_text_add(out, " %s", word); /* too long for any line */
 }
 
 /* ---- Checks ---- */
