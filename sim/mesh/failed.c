@@ -65,11 +65,8 @@ static bool check_reach(ts_error *err, ts_arena *arena, const ts_mesh *mesh, con
         if (search(mesh, chip, by, queue) == mesh->chip_count) continue;
         int64_t lost = 0;
         while (lost == chip || by[lost] >= 0) lost++;
-        ts_text text = ts_text_begin(arena);
-        ts_mesh_print_chip(&text, mesh, chip);
-        ts_text_add(&text, " to ");
-        ts_mesh_print_chip(&text, mesh, lost);
-        return ts_error_at(err, TS_ERROR_INPUT, last, 0, "no way is left from %s", text.bytes);
+        return ts_error_at(err, TS_ERROR_INPUT, last, 0, "no way is left from %s to %s",
+                           ts_mesh_chip_text(arena, mesh, chip), ts_mesh_chip_text(arena, mesh, lost));
     }
     return true;
 }

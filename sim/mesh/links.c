@@ -94,14 +94,15 @@ double ts_mesh_injection_ps(const ts_mesh *mesh, double bytes) {
     return mesh->ici->injection > 0 ? picoseconds(mesh, mesh->ici->injection, bytes) : 0;
 }
 
-void ts_mesh_print_chip(ts_text *out, const ts_mesh *mesh, int64_t chip) {
+const char *ts_mesh_chip_text(ts_arena *arena, const ts_mesh *mesh, int64_t chip) {
+    ts_text out = ts_text_begin(arena);
     for (int i = 0; i < mesh->dim_count; i++)
-        ts_text_add(out, "%s%lld", i ? "," : "(", (long long)chip_coordinate(mesh, chip, i));
-    ts_text_add_char(out, ')');
+        ts_text_add(&out, "%s%lld", i ? "," : "(", (long long)chip_coordinate(mesh, chip, i));
+    ts_text_add_char(&out, ')');
+    return out.bytes;
 }
 
-void ts_mesh_print_link(ts_text *out, const ts_mesh *mesh, int64_t link) {
-    ts_mesh_print_chip(out, mesh, link / (2 * mesh->dim_count));
-    ts_text_add(out, " -> ");
-    ts_mesh_print_chip(out, mesh, ts_mesh_link_end(mesh, link));
+const char *ts_mesh_link_text(ts_arena *arena, const ts_mesh *mesh, int64_t link) {
+    return ts_text_format(arena, "%s -> %s", ts_mesh_chip_text(arena, mesh, link / (2 * mesh->dim_count)),
+                          ts_mesh_chip_text(arena, mesh, ts_mesh_link_end(mesh, link)));
 }

@@ -100,8 +100,8 @@ int64_t ts_mesh_wire_bytes(const ts_mesh *mesh, int64_t bytes);
 double ts_mesh_link_ps(const ts_mesh *mesh, double bytes);
 /* Picoseconds that a chip takes to send so many bytes of its own over all its links; 0: as they can take. */
 double ts_mesh_injection_ps(const ts_mesh *mesh, double bytes);
-void ts_mesh_print_chip(ts_text *out, const ts_mesh *mesh, int64_t chip); /* "(0,1)" */
+const char *ts_mesh_chip_text(ts_arena *arena, const ts_mesh *mesh, int64_t chip); /* "(0,1)" */
 /* "(0,1) -> (0,2)", of a link. */
-void ts_mesh_print_link(ts_text *out, const ts_mesh *mesh, int64_t link);
+const char *ts_mesh_link_text(ts_arena *arena, const ts_mesh *mesh, int64_t link);
 
 #endif

@@ -168,32 +168,29 @@ static void print_iota(ts_text *out, const ts_sharding *sharding, const ts_mesh_
     if (count > 1) ts_text_add_char(out, ')');
 }
 
-bool ts_sharding_print_hlo(ts_text *out, const ts_sharding *sharding) {
+const char *ts_sharding_hlo_text(ts_arena *arena, const ts_sharding *sharding) {
     const ts_mesh_digit *order[TS_SHARDING_MAX_DIGITS];
     int count = 0;
-    ts_text tiles = ts_text_begin(out->arena);
+    ts_text out = ts_text_begin(arena), tiles = ts_text_begin(arena);
     for (int d = 0; d < sharding->rank; d++) {
         int digits = digits_of_dim(sharding, d, &order[count]);
-        if (!contiguous(&order[count], digits, ts_sharding_extent(sharding, d))) return false;
+        if (!contiguous(&order[count], digits, ts_sharding_extent(sharding, d))) return NULL;
         ts_text_add(&tiles, "%s%lld", d ? "," : "", (long long)product(&order[count], digits));
         count += digits;
     }
     int replicas = digits_of_kind(sharding, TS_DIGIT_REPLICA, &order[count]);
     int partials = digits_of_kind(sharding, TS_DIGIT_PARTIAL, &order[count + replicas]);
-    if (replicas == sharding->digit_count) {
-        ts_text_add(out, "{replicated}");
-        return true;
-    }
+    if (replicas == sharding->digit_count) return "{replicated}";
     if (replicas) ts_text_add(&tiles, ",%lld", (long long)product(&order[count], replicas));
     if (partials) ts_text_add(&tiles, ",%lld", (long long)product(&order[count + replicas], partials));
-    ts_text_add(out, "{devices=[%s]", tiles.bytes + (sharding->rank == 0));
-    print_iota(out, sharding, order);
+    ts_text_add(&out, "{devices=[%s]", tiles.bytes + (sharding->rank == 0));
+    print_iota(&out, sharding, order);
     if (partials)
-        ts_text_add(out, " last_tile_dims={%sunreduced}", replicas ? "replicated, " : "");
+        ts_text_add(&out, " last_tile_dims={%sunreduced}", replicas ? "replicated, " : "");
     else if (replicas)
-        ts_text_add(out, " last_tile_dim_replicate");
-    ts_text_add_char(out, '}');
-    return true;
+        ts_text_add(&out, " last_tile_dim_replicate");
+    ts_text_add_char(&out, '}');
+    return out.bytes;
 }
 
 /* The axis of which a digit is a part, and its stride there; NULL: it goes beyond one. */
@@ -244,18 +241,18 @@ static void print_list(ts_text *out, const char *open, const ts_text *extents, c
     ts_text_add(out, "%s(%s):(%s)]", open, extents->bytes, strides->bytes);
 }
 
-void ts_sharding_print_axe(ts_text *out, const ts_mesh *mesh, const ts_sharding *sharding) {
-    ts_text extents = ts_text_begin(out->arena);
-    ts_text strides = ts_text_begin(out->arena);
+const char *ts_sharding_axe_text(ts_arena *arena, const ts_mesh *mesh, const ts_sharding *sharding) {
+    ts_text out = ts_text_begin(arena), extents = ts_text_begin(arena), strides = ts_text_begin(arena);
     for (int d = 0; d < sharding->rank; d++) add_dim(mesh, sharding, d, &extents, &strides);
     if (sharding->rank == 0) add_iter(&extents, &strides, 1, 1, NULL);
-    print_list(out, "S[", &extents, &strides);
+    print_list(&out, "S[", &extents, &strides);
     ts_text_clear(&extents);
     ts_text_clear(&strides);
     for (int i = 0; i < sharding->digit_count; i++)
         if (sharding->digits[i].kind == TS_DIGIT_REPLICA)
             add_digit(mesh, &sharding->digits[i], &extents, &strides);
-    if (extents.length > 0) print_list(out, " + R[", &extents, &strides);
+    if (extents.length > 0) print_list(&out, " + R[", &extents, &strides);
+    return out.bytes;
 }
 
 /* Whether the digits are whole axes, one after the other. */
@@ -269,21 +266,22 @@ static bool print_names(ts_text *out, const ts_mesh *mesh, const ts_mesh_digit *
     return true;
 }
 
-bool ts_sharding_print_spec(ts_text *out, const ts_mesh *mesh, const ts_sharding *sharding) {
+const char *ts_sharding_spec_text(ts_arena *arena, const ts_mesh *mesh, const ts_sharding *sharding) {
     const ts_mesh_digit *digits[TS_SHARDING_MAX_DIGITS];
-    ts_text spec = ts_text_begin(out->arena);
+    ts_text spec = ts_text_begin(arena);
+    ts_text_add(&spec, "P(");
     for (int d = 0; d < sharding->rank; d++) {
         int count = digits_of_dim(sharding, d, digits);
-        if (!contiguous(digits, count, ts_sharding_extent(sharding, d))) return false;
+        if (!contiguous(digits, count, ts_sharding_extent(sharding, d))) return NULL;
         ts_text_add(&spec, "%s%s", d ? ", " : "", count == 0 ? "None" : count > 1 ? "(" : "");
-        if (!print_names(&spec, mesh, digits, count)) return false;
+        if (!print_names(&spec, mesh, digits, count)) return NULL;
         if (count > 1) ts_text_add_char(&spec, ')');
     }
     int partials = digits_of_kind(sharding, TS_DIGIT_PARTIAL, digits);
     if (partials) ts_text_add(&spec, "%sunreduced={", sharding->rank ? ", " : "");
-    if (partials && !print_names(&spec, mesh, digits, partials)) return false;
-    ts_text_add(out, "P(%s%s", spec.bytes, partials ? "})" : ")");
-    return true;
+    if (partials && !print_names(&spec, mesh, digits, partials)) return NULL;
+    ts_text_add(&spec, partials ? "})" : ")");
+    return spec.bytes;
 }
 
 /* ---- For those that read them ---- */

@@ -66,9 +66,9 @@ bool ts_sharding_cut(ts_sharding *sharding, int64_t stride);
 void ts_sharding_join(ts_sharding *sharding);
 
 /* The same as HLO, as an Axe layout over the mesh's axes and the device's own row-major memory, and as a
- * partition spec; what a notation cannot say is not written, and the answer is false. */
-bool ts_sharding_print_hlo(ts_text *out, const ts_sharding *sharding);
-void ts_sharding_print_axe(ts_text *out, const ts_mesh *mesh, const ts_sharding *sharding);
-bool ts_sharding_print_spec(ts_text *out, const ts_mesh *mesh, const ts_sharding *sharding);
+ * partition spec; NULL: the notation cannot say it. */
+const char *ts_sharding_hlo_text(ts_arena *arena, const ts_sharding *sharding);
+const char *ts_sharding_axe_text(ts_arena *arena, const ts_mesh *mesh, const ts_sharding *sharding);
+const char *ts_sharding_spec_text(ts_arena *arena, const ts_mesh *mesh, const ts_sharding *sharding);
 
 #endif

@@ -37,9 +37,9 @@ static void print_param(printer *p, const ts_param *param) {
 static void print_sharding(printer *p, const ts_sharding *sharding) {
     const ts_mesh *mesh = p->program->mesh;
     if (!sharding || ts_sharding_copies(sharding) == mesh->device_count) return;
-    ts_text_add_char(p->out, ' ');
-    if (!ts_sharding_print_spec(p->out, mesh, sharding) && !ts_sharding_print_hlo(p->out, sharding))
-        ts_sharding_print_axe(p->out, mesh, sharding);
+    const char *text = ts_sharding_spec_text(p->out->arena, mesh, sharding);
+    if (!text) text = ts_sharding_hlo_text(p->out->arena, sharding);
+    ts_text_add(p->out, " %s", text ? text : ts_sharding_axe_text(p->out->arena, mesh, sharding));
 }
 
 /* "arg0" of the operand 0 of a kernel: only names are names. */

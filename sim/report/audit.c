@@ -11,37 +11,32 @@ const char *ts_report_audit_space(int space) {
     return space == TS_AUDIT_SPACES ? "all" : ts_audit_space_name(space);
 }
 
-void ts_report_audit_cause(const ts_audit_shape *shape, ts_text *out) {
+/* Beside elements that are stored wider. */
+static const char *tile_cause(ts_arena *arena, const ts_audit_shape *shape) {
     static const char *const locations[] = {"minor", "second minor", "third minor"};
-    int64_t waste = shape->padded_bytes - shape->logical_bytes;
-    if (waste <= 0) {
-        ts_text_add(out, "none");
-        return;
-    }
-    if (shape->widened_bytes > 0)
-        ts_text_add(out, "elements stored %.0fx as wide",
-                    1 + report_expansion(shape->logical_bytes, shape->widened_bytes));
-    if (shape->widened_bytes >= waste) return;
-    if (shape->widened_bytes > 0) ts_text_add(out, ", ");
-    if (shape->worst_dim < 0) {
-        ts_text_add(out, strchr(shape->text, '[') && strchr(shape->text, '[')[1] == ']' ? "a scalar's tile"
-                                                                                        : "tile");
-        return;
-    }
-    ts_text_add(out, "dim %d (%s) %lld to %lld", shape->worst_dim,
-                shape->worst_rank < 3 ? locations[shape->worst_rank] : "major",
-                (long long)shape->worst_extent, (long long)shape->worst_padded);
+    const char *dims = strchr(shape->text, '[');
+    if (shape->worst_dim < 0) return dims && dims[1] == ']' ? "a scalar's tile" : "tile";
+    return ts_text_format(arena, "dim %d (%s) %lld to %lld", shape->worst_dim,
+                          shape->worst_rank < 3 ? locations[shape->worst_rank] : "major",
+                          (long long)shape->worst_extent, (long long)shape->worst_padded);
 }
 
-void ts_report_audit_changes(unsigned changes, ts_text *out) {
+const char *ts_report_audit_cause(ts_arena *arena, const ts_audit_shape *shape) {
+    int64_t waste = shape->padded_bytes - shape->logical_bytes;
+    if (waste <= 0) return "none";
+    if (shape->widened_bytes <= 0) return tile_cause(arena, shape);
+    bool all = shape->widened_bytes >= waste;
+    return ts_text_format(arena, "elements stored %.0fx as wide%s%s",
+                          1 + report_expansion(shape->logical_bytes, shape->widened_bytes), all ? "" : ", ",
+                          all ? "" : tile_cause(arena, shape));
+}
+
+const char *ts_report_audit_changes(ts_arena *arena, unsigned changes) {
     static const char *const names[] = {"type", "order", "tile", "space", "dims", "padding", "reversed"};
-    const char *between = "";
-    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (!(changes >> i & 1)) continue;
-        ts_text_add(out, "%s%s", between, names[i]);
-        between = "+";
-    }
-    if (changes == 0) ts_text_add(out, "nothing");
+    ts_text out = ts_text_begin(arena);
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (changes >> i & 1) ts_text_add(&out, "%s%s", out.length > 0 ? "+" : "", names[i]);
+    return changes == 0 ? "nothing" : out.bytes;
 }
 
 static void add_head(const ts_audit_result *r, const ts_audit_view *view, ts_text *out) {
@@ -105,9 +100,8 @@ static void add_class(const ts_audit_class *class, const ts_audit_shape *shape, 
                 ts_report_audit_bytes(out->arena, shape->logical_bytes),
                 report_expansion_text(out->arena, shape->logical_bytes, shape->padded_bytes, 1), shape->text,
                 shape->assumed ? " (tiles assumed)" : "");
-    ts_text_add(out, "%53s", "");
-    ts_report_audit_cause(shape, out);
-    ts_text_add(out, "%s; ", is_target(class) ? ", the target of a copy" : "");
+    ts_text_add(out, "%53s%s%s; ", "", ts_report_audit_cause(out->arena, shape),
+                is_target(class) ? ", the target of a copy" : "");
     add_location(class->first.name, class->first.line, out);
     ts_text_add(out, "\n");
 }
@@ -137,18 +131,21 @@ const char *ts_report_audit_from(const ts_audit_result *r, const ts_audit_move *
     return move->src >= 0 && !ts_audit_updates(move->opcode) ? r->shapes[move->src].text : NULL;
 }
 
-void ts_report_audit_what(const ts_audit_group *group, ts_text *out) {
+const char *ts_report_audit_what(ts_arena *arena, const ts_audit_group *group) {
     const ts_audit_move *move = &group->first;
-    if (move->src >= 0 || move->changes)
-        ts_report_audit_changes(move->changes, out);
-    else
-        ts_text_add(out, "%lld byte%s", (long long)move->written_bytes, move->written_bytes == 1 ? "" : "s");
-    if (group->by) ts_text_add(out, ", %s%s", group->scaled ? "as " : "by ", group->by);
+    const char *what = move->src >= 0 || move->changes
+                           ? ts_report_audit_changes(arena, move->changes)
+                           : ts_text_format(arena, "%lld byte%s", (long long)move->written_bytes,
+                                            move->written_bytes == 1 ? "" : "s");
+    if (!group->by) return what;
+    return ts_text_format(arena, "%s, %s%s", what, group->scaled ? "as " : "by ", group->by);
 }
 
-void ts_report_audit_runs(const ts_audit_move *move, ts_text *out) {
-    if (move->trips_unknown) ts_text_add(out, ", in a loop of unknown length");
-    if (move->in_branch) ts_text_add(out, ", in a branch");
+const char *ts_report_audit_runs(const ts_audit_move *move) {
+    if (move->trips_unknown)
+        return move->in_branch ? ", in a loop of unknown length, in a branch"
+                               : ", in a loop of unknown length";
+    return move->in_branch ? ", in a branch" : "";
 }
 
 static void add_group(const ts_audit_result *r, const ts_audit_group *group, ts_text *out) {
@@ -159,12 +156,11 @@ static void add_group(const ts_audit_result *r, const ts_audit_group *group, ts_
         ts_text_add(out, "%s%10.3f %s%11.3f", mark, group->microseconds, mark, group->total_microseconds);
     else
         ts_text_add(out, " %10s  %11s", "-", "-");
-    ts_text_add(out, "  %s (%s): ", ts_hlo_opcode_name(move->opcode),
-                ts_audit_level_text(group->first.level));
-    ts_report_audit_what(group, out);
+    ts_text_add(out, "  %s (%s): %s", ts_hlo_opcode_name(move->opcode),
+                ts_audit_level_text(group->first.level), ts_report_audit_what(out->arena, group));
     if (group->first.runs != group->first.count)
         ts_text_add(out, ", runs %s", ts_text_counted(out->arena, group->first.runs, "time"));
-    ts_report_audit_runs(move, out);
+    ts_text_add(out, "%s", ts_report_audit_runs(move));
     if (!group->priced && group->why_not) ts_text_add(out, "; %s", group->why_not);
     const char *from = ts_report_audit_from(r, move);
     if (from) ts_text_add(out, "\n%21s%s to", "", from);
@@ -258,36 +254,38 @@ const ts_audit_source *ts_report_audit_source_of(const ts_audit_result *r, const
     return f->is_move ? &r->groups[f->index].first.source : &r->classes[f->index].first.source;
 }
 
-void ts_report_audit_source(const ts_audit_result *r, const ts_audit_source *source, ts_text *out) {
+const char *ts_report_audit_source(ts_arena *arena, const ts_audit_result *r, const ts_audit_source *source) {
+    ts_text out = ts_text_begin(arena);
     ts_hlo_location location = ts_hlo_locations_get(r->locations, source->location);
     bool located = source->location >= 0;
     bool own = source->of == TS_AUDIT_OWN;
     if (!own)
-        ts_text_add(out, "%s%s%s at ", source->op, source->op[0] ? ", " : "",
+        ts_text_add(&out, "%s%s%s at ", source->op, source->op[0] ? ", " : "",
                     source->of == TS_AUDIT_READER ? "read" : "made");
-    if (located) ts_text_add(out, "%s:%lld", location.file, (long long)location.line);
-    if (located && location.function[0]) ts_text_add(out, " in %s", location.function);
-    if (own) ts_text_add(out, "%s%s", located && source->op[0] ? ": " : "", source->op);
+    if (located) ts_text_add(&out, "%s:%lld", location.file, (long long)location.line);
+    if (located && location.function[0]) ts_text_add(&out, " in %s", location.function);
+    if (own) ts_text_add(&out, "%s%s", located && source->op[0] ? ": " : "", source->op);
+    return out.bytes;
 }
 
-void ts_report_audit_saving(const ts_audit_result *r, const ts_audit_finding *f, ts_text *out) {
-    bool about = f->is_move && r->groups[f->index].scaled;
-    ts_text_add(out, "saves %s%.3f us%s",
-                f->at_most ? "at most "
-                : about    ? "about "
-                           : "",
-                f->microseconds_saved, f->is_move ? "" : " each time they are read");
-    if (f->bytes_saved > 0) ts_text_add(out, ", %s", ts_report_audit_bytes(out->arena, f->bytes_saved));
+const char *ts_report_audit_saving(ts_arena *arena, const ts_audit_result *r, const ts_audit_finding *f) {
+    bool about = f->is_move && r->groups[f->index].scaled, saves_bytes = f->bytes_saved > 0;
+    return ts_text_format(arena, "saves %s%.3f us%s%s%s",
+                          f->at_most ? "at most "
+                          : about    ? "about "
+                                     : "",
+                          f->microseconds_saved, f->is_move ? "" : " each time they are read",
+                          saves_bytes ? ", " : "",
+                          saves_bytes ? ts_report_audit_bytes(arena, f->bytes_saved) : "");
 }
 
 static void add_finding(const ts_audit_result *r, int number, const ts_audit_finding *f, ts_text *out) {
     int64_t count = f->is_move ? r->groups[f->index].first.count : r->classes[f->index].count;
     if (f->is_move) {
         const ts_audit_move *move = &r->groups[f->index].first;
-        ts_text_add(out, "  %d. %s: ", number, ts_hlo_opcode_name(move->opcode));
-        ts_report_audit_changes(move->changes, out);
-        ts_text_add(out, "\n     %s to\n     %s\n     at ", r->shapes[move->src].text,
-                    r->shapes[move->dst].text);
+        ts_text_add(out, "  %d. %s: %s\n     %s to\n     %s\n     at ", number,
+                    ts_hlo_opcode_name(move->opcode), ts_report_audit_changes(out->arena, move->changes),
+                    r->shapes[move->src].text, r->shapes[move->dst].text);
         add_location(move->name, move->line, out);
     } else {
         ts_text_add(out, "  %d. %s\n     at ", number, f->what);
@@ -295,13 +293,9 @@ static void add_finding(const ts_audit_result *r, int number, const ts_audit_fin
     }
     if (count > 1) ts_text_add(out, " and %lld more", (long long)count - 1);
     const ts_audit_source *source = ts_report_audit_source_of(r, f);
-    if (source->location >= 0 || source->op[0]) {
-        ts_text_add(out, "\n     source: ");
-        ts_report_audit_source(r, source, out);
-    }
-    ts_text_add(out, "\n     fix: %s\n     ", f->fix);
-    ts_report_audit_saving(r, f, out);
-    ts_text_add(out, "\n");
+    if (source->location >= 0 || source->op[0])
+        ts_text_add(out, "\n     source: %s", ts_report_audit_source(out->arena, r, source));
+    ts_text_add(out, "\n     fix: %s\n     %s\n", f->fix, ts_report_audit_saving(out->arena, r, f));
 }
 
 enum { FINDINGS_SHOWN = 5 };
@@ -468,9 +462,8 @@ static void add_buffer_rows(const ts_audit_result *r, ts_text *out) {
         add_quoted(out, shape->text);
         ts_text_add(out, ",%d,%lld,%lld,", shape->memory_space, (long long)shape->logical_bytes,
                     (long long)shape->padded_bytes);
-        ts_text_add_char(out, '"');
-        ts_report_audit_cause(shape, out);
-        ts_text_add(out, "\",%lld,,,,\n", (long long)buffer->count);
+        ts_text_add(out, "\"%s\",%lld,,,,\n", ts_report_audit_cause(out->arena, shape),
+                    (long long)buffer->count);
     }
 }
 
@@ -483,14 +476,11 @@ static void add_move_rows(const ts_audit_result *r, ts_text *out) {
         add_quoted(out, from ? from : "");
         ts_text_add_char(out, ',');
         add_quoted(out, r->shapes[move->dst].text);
-        ts_text_add(out, ",%d,%lld,%lld,,%lld,%lld,", move->to, (long long)move->read_bytes,
-                    (long long)move->written_bytes, (long long)group->first.count,
-                    (long long)group->first.runs);
-        ts_report_audit_changes(move->changes, out);
-        if (group->priced)
-            ts_text_add(out, ",%.6f,%s\n", group->microseconds, ts_audit_level_text(group->first.level));
-        else
-            ts_text_add(out, ",,%s\n", ts_audit_level_text(group->first.level));
+        ts_text_add(out, ",%d,%lld,%lld,,%lld,%lld,%s,", move->to, (long long)move->read_bytes,
+                    (long long)move->written_bytes, (long long)move->count, (long long)move->runs,
+                    ts_report_audit_changes(out->arena, move->changes));
+        if (group->priced) ts_text_add(out, "%.6f", group->microseconds);
+        ts_text_add(out, ",%s\n", ts_audit_level_text(move->level));
     }
 }
 

@@ -25,18 +25,20 @@ static inline const char *ts_report_audit_bytes(ts_arena *arena, int64_t bytes) 
     return text;
 }
 /* What pads a shape: "dim 2 (minor) 3 to 128", "elements of 32 bits". */
-void ts_report_audit_cause(const ts_audit_shape *shape, ts_text *out);
-/* Where it comes from in the user's program: "a.py:3 in f: jit(f)/transpose"; nothing, where that is not
+const char *ts_report_audit_cause(ts_arena *arena, const ts_audit_shape *shape);
+/* Where it comes from in the user's program: "a.py:3 in f: jit(f)/transpose"; "" where that is not
  * known. */
-void ts_report_audit_source(const ts_audit_result *result, const ts_audit_source *source, ts_text *out);
+const char *ts_report_audit_source(ts_arena *arena, const ts_audit_result *result,
+                                   const ts_audit_source *source);
 const ts_audit_source *ts_report_audit_source_of(const ts_audit_result *result,
                                                  const ts_audit_finding *finding);
 /* "saves at most 1.250 us, 4.00M" */
-void ts_report_audit_saving(const ts_audit_result *result, const ts_audit_finding *finding, ts_text *out);
-void ts_report_audit_changes(unsigned changes, ts_text *out);
+const char *ts_report_audit_saving(ts_arena *arena, const ts_audit_result *result,
+                                   const ts_audit_finding *finding);
+const char *ts_report_audit_changes(ts_arena *arena, unsigned changes);
 /* Of a move: "order, by programs/transpose.tsim"; then what is to be known of its runs: ", in a branch". */
-void ts_report_audit_what(const ts_audit_group *group, ts_text *out);
-void ts_report_audit_runs(const ts_audit_move *move, ts_text *out);
+const char *ts_report_audit_what(ts_arena *arena, const ts_audit_group *group);
+const char *ts_report_audit_runs(const ts_audit_move *move);
 /* Lines below the buffers, and those of all moves. */
 void ts_report_audit_sum_notes(const ts_audit_result *result, ts_text *out);
 void ts_report_audit_move_sums(const ts_audit_result *result, ts_text *out);

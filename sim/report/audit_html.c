@@ -150,14 +150,12 @@ static void add_sums(const ts_audit_result *r, page *p) {
 static void add_finding(const ts_audit_result *r, const ts_audit_finding *f, ts_text *out) {
     const char *name = f->is_move ? r->groups[f->index].first.name : r->classes[f->index].first.name;
     int64_t line = f->is_move ? r->groups[f->index].first.line : r->classes[f->index].first.line;
-    ts_text source = ts_text_begin(out->arena);
+    const char *source = ts_report_audit_source(out->arena, r, ts_report_audit_source_of(r, f));
     ts_text_add(out, "<li><code>%s</code><br><span class=\"good\">%s</span><br><span class=\"soft\">",
                 ts_text_escaped(out->arena, f->what), ts_text_escaped(out->arena, f->fix));
-    ts_report_audit_saving(r, f, out);
-    ts_text_add(out, "; %s line %lld", ts_text_escaped(out->arena, ts_text_cut(out->arena, name, 102)),
-                (long long)line);
-    ts_report_audit_source(r, ts_report_audit_source_of(r, f), &source);
-    if (source.length > 0) ts_text_add(out, "; source: %s", ts_text_escaped(out->arena, source.bytes));
+    ts_text_add(out, "%s; %s line %lld", ts_report_audit_saving(out->arena, r, f),
+                ts_text_escaped(out->arena, ts_text_cut(out->arena, name, 102)), (long long)line);
+    if (*source) ts_text_add(out, "; source: %s", ts_text_escaped(out->arena, source));
     ts_text_add(out, "</span></li>\n");
 }
 
@@ -189,8 +187,6 @@ static void add_classes(const ts_audit_result *r, page *p) {
     for (int64_t i = 0; i < r->class_count && i < TABLE_ROWS; i++) {
         const ts_audit_shape *shape = &r->shapes[r->classes[i].shape];
         double ratio = report_expansion(shape->logical_bytes, shape->padded_bytes);
-        ts_text cause = ts_text_begin(p->out->arena);
-        ts_report_audit_cause(shape, &cause);
         page_row(p);
         page_number(p, (double)r->classes[i].count, "%lld", (long long)r->classes[i].count);
         page_bytes(p, shape->padded_bytes);
@@ -198,7 +194,7 @@ static void add_classes(const ts_audit_result *r, page *p) {
         page_number(p, ratio, "%s",
                     report_expansion_text(p->out->arena, shape->logical_bytes, shape->padded_bytes, 1));
         page_code(p, shape->text);
-        page_cell(p, "%s", cause.bytes);
+        page_cell(p, "%s", ts_report_audit_cause(p->out->arena, shape));
     }
     page_table_end(p);
     if (r->assumed_tiles)
@@ -220,15 +216,12 @@ static void add_costs(const ts_audit_group *group, page *p) {
 }
 
 static void add_group(const ts_audit_result *r, const ts_audit_group *group, page *p) {
-    ts_text text = ts_text_begin(p->out->arena);
     page_row(p);
     page_cell(p, "%s", ts_hlo_opcode_name(group->first.opcode));
     page_cell(p, "%s", ts_audit_level_text(group->first.level));
     page_number(p, (double)group->first.runs, "%lld", (long long)group->first.runs);
     add_costs(group, p);
-    ts_report_audit_what(group, &text);
-    ts_report_audit_runs(&group->first, &text);
-    page_cell(p, "%s", text.bytes);
+    page_cell(p, "%s%s", ts_report_audit_what(p->out->arena, group), ts_report_audit_runs(&group->first));
     const char *from = ts_report_audit_from(r, &group->first);
     page_code(p, from ? from : "");
     page_code(p, r->shapes[group->first.dst].text);

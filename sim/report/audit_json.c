@@ -14,16 +14,6 @@ static void add_sum(ts_json *json, const char *key, const ts_audit_sum *sum, int
     ts_json_close(json);
 }
 
-static void add_phrase(ts_json *json, const char *key, ts_arena *arena, const ts_audit_shape *shape,
-                       unsigned changes) {
-    ts_text text = ts_text_begin(arena);
-    if (shape)
-        ts_report_audit_cause(shape, &text);
-    else
-        ts_report_audit_changes(changes, &text);
-    ts_json_text(json, key, text.bytes);
-}
-
 static void add_sums(ts_json *json, const ts_audit_result *r) {
     add_sum(json, "all", &r->sum, 0);
     ts_json_array(json, "spaces");
@@ -46,7 +36,7 @@ static void add_classes(ts_json *json, const ts_audit_result *r, ts_arena *arena
         ts_json_int(json, "widened_bytes", shape->widened_bytes);
         ts_json_int(json, "space", class->first.space);
         ts_json_bool(json, "tiles_assumed", shape->assumed);
-        add_phrase(json, "cause", arena, shape, 0);
+        ts_json_text(json, "cause", ts_report_audit_cause(arena, shape));
         ts_json_text(json, "first", class->first.name);
         ts_json_text(json, "opcode",
                      class->first.opcode < TS_HLO_OPCODES ? ts_hlo_opcode_name(class->first.opcode) : NULL);
@@ -78,7 +68,7 @@ static void add_groups(ts_json *json, const ts_audit_result *r, ts_arena *arena)
         ts_json_text(json, "level", ts_audit_level_text(group->first.level));
         ts_json_text(json, "source", ts_report_audit_from(r, move));
         ts_json_text(json, "shape", r->shapes[move->dst].text);
-        add_phrase(json, "changes", arena, NULL, move->changes);
+        ts_json_text(json, "changes", ts_report_audit_changes(arena, move->changes));
         ts_json_int(json, "count", group->first.count);
         ts_json_int(json, "runs", group->first.runs);
         ts_json_bool(json, "trips_unknown", group->first.trips_unknown);

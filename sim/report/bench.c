@@ -21,11 +21,9 @@ static void add_line(const ts_bench_report *r, const char *name, double seconds,
 void ts_report_bench(const ts_bench_report *r, ts_text *out) {
     const ts_bench_result *result = &r->result;
     int threads = r->bench.how.threads > 1 ? r->bench.how.threads : 1;
-    ts_text_add(out, "source        ");
-    ts_transfer_end_print(&r->bench.src, out);
-    ts_text_add(out, "\ndestination   ");
-    ts_transfer_end_print(&r->bench.dst, out);
-    ts_text_add(out, "\nmoves         %s, %s read and written\n",
+    ts_text_add(out, "source        %s\n", ts_transfer_end_text(out->arena, &r->bench.src));
+    ts_text_add(out, "destination   %s\n", ts_transfer_end_text(out->arena, &r->bench.dst));
+    ts_text_add(out, "moves         %s, %s read and written\n",
                 ts_text_counted(out->arena, result->elements, "element"),
                 ts_text_counted(out->arena, result->bytes, "byte"));
     ts_text_add(out, "how           kernels %s, %s stores, %s; best of %s\n", r->kernels,
@@ -38,18 +36,12 @@ void ts_report_bench(const ts_bench_report *r, ts_text *out) {
     if (result->stream_seconds > 0) add_line(r, "streaming copy", result->stream_seconds, out);
 }
 
-static void add_end(ts_json *json, const char *key, const ts_transfer_end *end, ts_arena *arena) {
-    ts_text text = ts_text_begin(arena);
-    ts_transfer_end_print(end, &text);
-    ts_json_text(json, key, text.bytes);
-}
-
 void ts_report_bench_json(const ts_bench_report *r, ts_text *out) {
     const ts_bench_result *result = &r->result;
     ts_json json;
     ts_json_begin(&json, out, "bench");
-    add_end(&json, "src", &r->bench.src, out->arena);
-    add_end(&json, "dst", &r->bench.dst, out->arena);
+    ts_json_text(&json, "src", ts_transfer_end_text(out->arena, &r->bench.src));
+    ts_json_text(&json, "dst", ts_transfer_end_text(out->arena, &r->bench.dst));
     ts_json_int(&json, "elements", result->elements);
     ts_json_int(&json, "bytes", result->bytes);
     ts_json_int(&json, "boxes", result->boxes);

@@ -48,9 +48,9 @@ static void add_warning(const ts_choose_result *r, ts_text *out) {
 
 static void add_head(const ts_choose_result *r, ts_text *out) {
     const ts_choose_request *request = r->request;
-    ts_text_add(out, "tensor     %s%s", request->tensor ? request->tensor : "", request->tensor ? ": " : "");
-    ts_shape_print(r->tensor, out);
-    ts_text_add(out, ", %s of data\n", ts_text_counted(out->arena, r->logical_bytes, "byte"));
+    ts_text_add(out, "tensor     %s%s%s, %s of data\n", request->tensor ? request->tensor : "",
+                request->tensor ? ": " : "", ts_shape_text(out->arena, r->tensor),
+                ts_text_counted(out->arena, r->logical_bytes, "byte"));
     ts_report_machine_line("machine    ", request->machine, out);
     add_uses(r, out);
     ts_text_add(out, "layouts    %s: %s priced by running the model, %s cut",

@@ -13,14 +13,14 @@ int64_t matrix_ratio(const ts_transfer_matrix *m, int from, int to) {
     return (m->costs[from][to].cycles * 200 + m->copy_cycles) / (2 * m->copy_cycles);
 }
 
-void matrix_add_layout(ts_text *out, const ts_shape *shape) {
-    const char *text = ts_shape_text(out->arena, shape), *layout = strchr(text, ']');
-    ts_text_add(out, "%s", layout ? layout + 1 + strspn(layout + 1, " ") : text);
+const char *matrix_layout_text(ts_arena *arena, const ts_shape *shape) {
+    const char *text = ts_shape_text(arena, shape), *layout = strchr(text, ']');
+    return layout ? layout + 1 + strspn(layout + 1, " ") : text;
 }
 
-void matrix_add_array(ts_text *out, const ts_shape *shape) {
-    const char *text = ts_shape_text(out->arena, shape), *layout = strchr(text, ']');
-    ts_text_add(out, "%.*s", (int)(layout ? (size_t)(layout + 1 - text) : strlen(text)), text);
+const char *matrix_array_text(ts_arena *arena, const ts_shape *shape) {
+    const char *text = ts_shape_text(arena, shape), *layout = strchr(text, ']');
+    return layout ? ts_arena_copy_text(arena, text, (size_t)(layout + 1 - text)) : text;
 }
 
 bool matrix_is_estimated(const ts_transfer_matrix *m) {
@@ -113,16 +113,13 @@ static void add_lesson(ts_text *out, const ts_transfer_matrix *m, const char *in
 /* ---- Text ---- */
 
 static void add_heading(ts_text *out, const ts_transfer_matrix *m) {
-    const ts_shape *first = m->list.shapes[0];
-    ts_text_add(out, "matrix        ");
-    matrix_add_array(out, first);
-    ts_text_add(out, "; from the rows, to the columns\n");
+    ts_text_add(out, "matrix        %s; from the rows, to the columns\n",
+                matrix_array_text(out->arena, m->list.shapes[0]));
     ts_report_machine_line("machine       ", m->machine, out);
     for (int i = 0; i < m->list.count; i++) {
-        ts_text_add(out, "%-13s %c %15s bytes  ", i == 0 ? "layouts" : "", 'A' + i,
-                    ts_text_grouped(out->arena, m->list.shapes[i]->bytes));
-        matrix_add_layout(out, m->list.shapes[i]);
-        ts_text_add(out, "\n");
+        ts_text_add(out, "%-13s %c %15s bytes  %s\n", i == 0 ? "layouts" : "", 'A' + i,
+                    ts_text_grouped(out->arena, m->list.shapes[i]->bytes),
+                    matrix_layout_text(out->arena, m->list.shapes[i]));
     }
     if (matrix_is_estimated(m)) ts_text_add(out, "prices        " REPORT_ESTIMATED "\n");
 }

@@ -66,39 +66,33 @@ static void add_cell(ts_text *out, const ts_transfer_matrix *m, int from, int to
 static int64_t label_width(const ts_transfer_matrix *m, ts_arena *arena) {
     size_t longest = 0;
     for (int i = 0; i < m->list.count; i++) {
-        ts_text text = ts_text_begin(arena);
-        matrix_add_layout(&text, m->list.shapes[i]);
-        longest = text.length > longest ? text.length : longest;
+        size_t length = strlen(matrix_layout_text(arena, m->list.shapes[i]));
+        longest = length > longest ? length : longest;
     }
     return (int64_t)(longest + 3) * LETTER_WIDTH;
 }
 
 static void add_labels(ts_text *out, const ts_transfer_matrix *m, int64_t left) {
     for (int i = 0; i < m->list.count; i++) {
-        ts_text layout = ts_text_begin(out->arena);
-        matrix_add_layout(&layout, m->list.shapes[i]);
+        const char *layout = matrix_layout_text(out->arena, m->list.shapes[i]);
         picture_text(out, left - 8, TITLE + i * CELL_HEIGHT + CELL_HEIGHT / 2 + 5,
-                     &(picture_font){NULL, "end", 13, false}, "%s  %c",
-                     ts_text_escaped(out->arena, layout.bytes), 'A' + i);
+                     &(picture_font){NULL, "end", 13, false}, "%s  %c", ts_text_escaped(out->arena, layout),
+                     'A' + i);
         picture_text(out, left + i * CELL_WIDTH + CELL_WIDTH / 2, TITLE - 8,
                      &(picture_font){NULL, "middle", 13, false}, "%c", 'A' + i);
     }
 }
 
-static ts_text title_of(const ts_transfer_matrix *m, ts_arena *arena) {
-    ts_text title = ts_text_begin(arena);
-    matrix_add_array(&title, m->list.shapes[0]);
-    ts_text_add(&title, " on ");
-    ts_report_machine_name(m->machine, &title);
-    ts_text_add(&title, ": from a layout (rows) to another (columns), in straight copies of A");
-    return title;
+static const char *title_of(const ts_transfer_matrix *m, ts_arena *arena) {
+    return ts_text_format(
+        arena, "%s on %s: from a layout (rows) to another (columns), in straight copies of A",
+        matrix_array_text(arena, m->list.shapes[0]), ts_report_machine_name(arena, m->machine));
 }
 
 /* Of the cells, and of the texts above and below them. */
-static int64_t width_of(const ts_transfer_matrix *m, int64_t left, const ts_text *title,
-                        const ts_text *foot) {
+static int64_t width_of(const ts_transfer_matrix *m, int64_t left, const char *title, const ts_text *foot) {
     int64_t cells = left + m->list.count * CELL_WIDTH,
-            above = MARGIN + LETTER_WIDTH * ts_text_characters(title->bytes),
+            above = MARGIN + LETTER_WIDTH * ts_text_characters(title),
             below = left + FOOT_LETTER_WIDTH * (int64_t)foot->length;
     return MARGIN + ts_max(cells, ts_max(above, below));
 }
@@ -106,14 +100,14 @@ static int64_t width_of(const ts_transfer_matrix *m, int64_t left, const ts_text
 void ts_report_matrix_svg(const ts_transfer_matrix *m, ts_text *out) {
     int64_t left = MARGIN + label_width(m, out->arena), most = dearest(m),
             height = TITLE + m->list.count * CELL_HEIGHT + FOOT;
-    ts_text title = title_of(m, out->arena), foot = ts_text_begin(out->arena);
+    const char *title = title_of(m, out->arena);
+    ts_text foot = ts_text_begin(out->arena);
     ts_text_add(&foot, "1&#215; is %.3f us; the fuller, the dearer (log scale, up to %lld.%02lld&#215;)",
                 ts_machine_microseconds(m->machine, m->copy_cycles), (long long)most / 100,
                 (long long)most % 100);
     if (matrix_is_estimated(m)) ts_text_add(&foot, "; ~ sampled or extended");
-    picture_begin(out, width_of(m, left, &title, &foot), height);
-    picture_text(out, MARGIN, 24, &(picture_font){.pixels = 15}, "%s",
-                 ts_text_escaped(out->arena, title.bytes));
+    picture_begin(out, width_of(m, left, title, &foot), height);
+    picture_text(out, MARGIN, 24, &(picture_font){.pixels = 15}, "%s", ts_text_escaped(out->arena, title));
     add_labels(out, m, left);
     for (int i = 0; i < m->list.count * m->list.count; i++)
         add_cell(out, m, i / m->list.count, i % m->list.count, left, most);

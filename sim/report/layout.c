@@ -214,9 +214,11 @@ static void add_row(ts_text *out, const char *name, int64_t extent, int64_t padd
     ts_text_add(out, "\n");
 }
 
-static void name_cost(const ts_layout_cost *cost, ts_text *name) {
-    if (cost->dim_count == 0) ts_text_add(name, "(tile)");
-    for (int i = 0; i < cost->dim_count; i++) ts_text_add(name, "%s%d", i > 0 ? "*" : "", cost->dims[i]);
+static const char *cost_name(ts_arena *arena, const ts_layout_cost *cost) {
+    ts_text name = ts_text_begin(arena);
+    if (cost->dim_count == 0) return "(tile)";
+    for (int i = 0; i < cost->dim_count; i++) ts_text_add(&name, "%s%d", i > 0 ? "*" : "", cost->dims[i]);
+    return name.bytes;
 }
 
 /* The bytes whose index along these dims is padding. */
@@ -233,9 +235,8 @@ static void add_costs_table(ts_arena *arena, const ts_shape *shape, const ts_lay
                 "bytes of padding");
     for (int i = 0; i < anatomy->cost_count; i++) {
         const ts_layout_cost *cost = &anatomy->costs[i];
-        ts_text name = ts_text_begin(arena);
-        name_cost(cost, &name);
-        add_row(out, name.bytes, cost->extent, cost->padded, lost_bytes(cost, held, shape->element_bits));
+        add_row(out, cost_name(arena, cost), cost->extent, cost->padded,
+                lost_bytes(cost, held, shape->element_bits));
     }
     if (shape->xla != NULL && shape->xla->tail_alignment > 1) {
         int64_t step = shape->xla->tail_alignment;
@@ -292,8 +293,7 @@ static void add_loops(ts_arena *arena, const ts_shape *shape, ts_text *out) {
 }
 
 void ts_report_shape(ts_arena *arena, const ts_shape *shape, ts_text *out) {
-    ts_shape_print(shape, out);
-    ts_text_add(out, "\n\n");
+    ts_text_add(out, "%s\n\n", ts_shape_text(arena, shape));
     if (shape->layout == NULL) {
         if (shape->xla->is_tuple)
             report_tuple(arena, shape, out);

@@ -56,9 +56,8 @@ static void draw_cell(terminal *t, int64_t row, int64_t column) {
         add_padding(t);
         return;
     }
-    ts_text number = ts_text_begin(t->out->arena);
-    cells_coordinates(&t->g, &number);
-    add_cell(t, number.bytes, filled > 0 ? filled : 1, cells_hue(&t->g, t->g.index));
+    add_cell(t, cells_coordinates(t->out->arena, &t->g), filled > 0 ? filled : 1,
+             cells_hue(&t->g, t->g.index));
 }
 
 static bool is_behind_a_gap(const cell_side *side, int64_t position) {
@@ -79,9 +78,8 @@ static void draw_slice(terminal *t) {
 
 static void add_heading(terminal *t) {
     const ts_shape *shape = t->g.shape;
-    ts_shape_print(shape, t->out);
-    ts_text_add_char(t->out, '\n');
-    report_padding_add(shape, t->out);
+    ts_text_add(t->out, "%s\n%s", ts_shape_text(t->out->arena, shape),
+                report_padding_text(t->out->arena, shape));
     if (cells_are_tiles(&t->g))
         ts_text_add(t->out, "\na cell is a tile of %" PRId64 " x %" PRId64, t->g.rows.step,
                     t->g.columns.step);

@@ -33,18 +33,14 @@ static void print_comparison(const ts_layout_question *q, ts_text *out) {
     if (q->compared.equal) ts_report_layout_difference(q->shape, q->other, "but: ", out);
     if (!q->compared.equal) ts_text_add_tuple(out, q->compared.witness, q->shape->layout->rank);
     for (int i = 0; i < 2; i++) {
-        ts_text_add(out, i == 0 && !q->compared.equal ? "\n  " : "  ");
-        ts_shape_print(sides[i], out);
-        ts_text_add_char(out, '\n');
+        ts_text_add(out, "%s  %s\n", i == 0 && !q->compared.equal ? "\n" : "",
+                    ts_shape_text(q->arena, sides[i]));
         if (!q->compared.equal) ts_report_point(sides[i]->layout, q->compared.witness, out);
     }
 }
 
 void ts_report_layout_answer(const ts_layout_question *q, ts_text *out) {
-    if (q->translated != NULL) {
-        ts_shape_print(q->translated, out);
-        ts_text_add_char(out, '\n');
-    }
+    if (q->translated != NULL) ts_text_add(out, "%s\n", ts_shape_text(q->arena, q->translated));
     if (q->equal != NULL) print_comparison(q, out);
     if (q->translated != NULL || q->equal != NULL) return;
     if (q->at == NULL && q->inverse == NULL) {

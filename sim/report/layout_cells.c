@@ -61,10 +61,12 @@ bool cells_next_slice(cell_grid *grid) {
     return false;
 }
 
-void cells_coordinates(const cell_grid *grid, ts_text *out) {
+const char *cells_coordinates(ts_arena *arena, const cell_grid *grid) {
     int64_t point[TS_LAYOUT_MAX_AXES];
+    ts_text out = ts_text_begin(arena);
     ts_layout_forward(grid->layout, grid->index, point);
-    ts_text_add_integers(out, point, grid->layout->axis_count);
+    ts_text_add_integers(&out, point, grid->layout->axis_count);
+    return out.bytes;
 }
 
 int cells_colour_axis(const cell_grid *grid) {

@@ -57,7 +57,7 @@ int64_t cells_filled(const cell_grid *grid, const cell_side *side, int64_t cell)
 void cells_go(cell_grid *grid, int64_t row, int64_t column);
 bool cells_next_slice(cell_grid *grid);
 /* Of the element of grid->index: "17", or "6,8,1" on several axes. */
-void cells_coordinates(const cell_grid *grid, ts_text *out);
+const char *cells_coordinates(ts_arena *arena, const cell_grid *grid);
 
 typedef struct {
     int64_t number;

@@ -65,24 +65,20 @@ void ts_report_shape_html(ts_arena *arena, const ts_shape *shape, ts_text *out) 
 static void add_side(const ts_layout_pair *pair, int side, page *p) {
     const ts_shape *shape = pair->shapes[side];
     double percent = report_padding_percent(report_held_bytes(shape), shape->storage_bytes);
-    ts_text text = ts_text_begin(p->out->arena);
     page_row(p);
     page_code(p, ts_shape_text(p->out->arena, shape));
     page_number(p, (double)shape->storage_bytes, "%s", ts_text_grouped(p->out->arena, shape->storage_bytes));
     page_number(p, percent, "%.1f %%", percent);
-    if (pair->index) report_write_point(shape->layout, pair->index, &text);
-    page_cell(p, "%s", text.bytes);
+    page_cell(p, "%s", pair->index ? report_point_text(p->out->arena, shape->layout, pair->index) : "");
 }
 
 void ts_report_layout_pair_html(ts_arena *arena, const ts_layout_pair *pair, ts_text *out) {
     const page_column headings[] = {
         {"layout", false}, {"bytes", true}, {"padding", true}, {report_element_heading(pair, arena), false}};
     page p;
-    ts_text subject = ts_text_begin(arena);
-    ts_shape_print(pair->shapes[0], &subject);
-    ts_text_add(&subject, " and ");
-    ts_shape_print(pair->shapes[1], &subject);
-    page_begin(&p, out, "Two layouts", subject.bytes, pair->study ? pair->study->machine : NULL);
+    const char *subject = ts_text_format(arena, "%s and %s", ts_shape_text(arena, pair->shapes[0]),
+                                         ts_shape_text(arena, pair->shapes[1]));
+    page_begin(&p, out, "Two layouts", subject, pair->study ? pair->study->machine : NULL);
     page_section(&p, "Side by side");
     page_table(&p, NULL, headings, 4);
     for (int i = 0; i < 2; i++) add_side(pair, i, &p);

@@ -15,43 +15,41 @@ static void add_row(ts_text *out, const char *label, const char *a, const char *
     ts_text_add(out, "%-*s %*s %*s\n", LABEL, label, COLUMN, a, COLUMN, b);
 }
 
-typedef void cell(const ts_shape *shape, ts_text *out);
+typedef const char *cell(ts_arena *arena, const ts_shape *shape);
 
-static void add_cells(ts_text *out, const char *label, const ts_layout_pair *pair, cell *write) {
-    ts_text cells[2];
-    for (int i = 0; i < 2; i++) {
-        cells[i] = ts_text_begin(out->arena);
-        write(pair->shapes[i], &cells[i]);
-    }
-    add_row(out, label, cells[0].bytes, cells[1].bytes);
+static void add_cells(ts_text *out, const char *label, const ts_layout_pair *pair, cell *text_of) {
+    add_row(out, label, text_of(out->arena, pair->shapes[0]), text_of(out->arena, pair->shapes[1]));
 }
 
-static void write_bytes(const ts_shape *shape, ts_text *out) {
-    ts_text_add(out, "%s", ts_text_grouped(out->arena, shape->storage_bytes));
+static const char *bytes_of(ts_arena *arena, const ts_shape *shape) {
+    return ts_text_grouped(arena, shape->storage_bytes);
 }
 
-static void write_size(const ts_shape *shape, ts_text *out) {
-    ts_text_add(out, "%s", ts_report_size(out->arena, (double)shape->storage_bytes));
+static const char *size_of(ts_arena *arena, const ts_shape *shape) {
+    return ts_report_size(arena, (double)shape->storage_bytes);
 }
 
-static void write_padding(const ts_shape *shape, ts_text *out) {
-    ts_text_add(out, "%.1f %%", report_padding_percent(report_held_bytes(shape), shape->storage_bytes));
+static const char *padding_of(ts_arena *arena, const ts_shape *shape) {
+    return ts_text_format(arena, "%.1f %%",
+                          report_padding_percent(report_held_bytes(shape), shape->storage_bytes));
 }
 
-static void write_replicas(const ts_shape *shape, ts_text *out) {
-    ts_text_add(out, "%.1f %%", ts_percent(report_replica_bytes(shape), shape->storage_bytes));
+static const char *replicas_of(ts_arena *arena, const ts_shape *shape) {
+    return ts_text_format(arena, "%.1f %%", ts_percent(report_replica_bytes(shape), shape->storage_bytes));
 }
 
-static void write_expansion(const ts_shape *shape, ts_text *out) {
-    ts_text_add(out, "%s", report_expansion_text(out->arena, shape->unpadded_bytes, shape->storage_bytes, 2));
+static const char *expansion_of(ts_arena *arena, const ts_shape *shape) {
+    return report_expansion_text(arena, shape->unpadded_bytes, shape->storage_bytes, 2);
 }
 
-void report_write_point(const ts_layout *layout, const int64_t *index, ts_text *out) {
+const char *report_point_text(ts_arena *arena, const ts_layout *layout, const int64_t *index) {
     int64_t point[TS_LAYOUT_MAX_AXES];
+    ts_text out = ts_text_begin(arena);
     ts_layout_forward(layout, index, point);
-    if (layout->axis_count == 1) ts_text_add(out, "offset %s", ts_text_grouped(out->arena, point[0]));
-    for (int i = 0; i < layout->axis_count && layout->axis_count > 1; i++)
-        ts_text_add(out, "%s%s %" PRId64, i > 0 ? ", " : "", layout->axes[i].name, point[i]);
+    if (layout->axis_count == 1) return ts_text_format(arena, "offset %s", ts_text_grouped(arena, point[0]));
+    for (int i = 0; i < layout->axis_count; i++)
+        ts_text_add(&out, "%s%s %" PRId64, i > 0 ? ", " : "", layout->axes[i].name, point[i]);
+    return out.bytes;
 }
 
 const char *report_element_heading(const ts_layout_pair *pair, ts_arena *arena) {
@@ -64,13 +62,10 @@ const char *report_element_heading(const ts_layout_pair *pair, ts_arena *arena) 
 }
 
 static void add_element(const ts_layout_pair *pair, ts_text *out) {
-    ts_text points[2];
-    if (!pair->index) return;
-    for (int i = 0; i < 2; i++) {
-        points[i] = ts_text_begin(out->arena);
-        report_write_point(pair->shapes[i]->layout, pair->index, &points[i]);
-    }
-    add_row(out, report_element_heading(pair, out->arena), points[0].bytes, points[1].bytes);
+    if (pair->index)
+        add_row(out, report_element_heading(pair, out->arena),
+                report_point_text(out->arena, pair->shapes[0]->layout, pair->index),
+                report_point_text(out->arena, pair->shapes[1]->layout, pair->index));
 }
 
 static void add_pictures(ts_arena *arena, const ts_layout_pair *pair, ts_text *out) {
@@ -82,19 +77,16 @@ static void add_pictures(ts_arena *arena, const ts_layout_pair *pair, ts_text *o
 }
 
 void ts_report_layout_pair(ts_arena *arena, const ts_layout_pair *pair, ts_text *out) {
-    for (int i = 0; i < 2; i++) {
-        ts_text_add(out, "%s  ", i == 0 ? "A" : "B");
-        ts_shape_print(pair->shapes[i], out);
-        ts_text_add_char(out, '\n');
-    }
+    for (int i = 0; i < 2; i++)
+        ts_text_add(out, "%s  %s\n", i == 0 ? "A" : "B", ts_shape_text(arena, pair->shapes[i]));
     ts_text_add_char(out, '\n');
     add_row(out, "", "A", "B");
-    add_cells(out, "bytes", pair, write_bytes);
-    add_cells(out, "", pair, write_size);
-    add_cells(out, "of them padding", pair, write_padding);
+    add_cells(out, "bytes", pair, bytes_of);
+    add_cells(out, "", pair, size_of);
+    add_cells(out, "of them padding", pair, padding_of);
     if (report_replica_bytes(pair->shapes[0]) + report_replica_bytes(pair->shapes[1]) > 0)
-        add_cells(out, "of them replicas", pair, write_replicas);
-    add_cells(out, "times the data", pair, write_expansion);
+        add_cells(out, "of them replicas", pair, replicas_of);
+    add_cells(out, "times the data", pair, expansion_of);
     add_element(pair, out);
     add_pictures(arena, pair, out);
     ts_text_add(out, "\nFrom A to B\n");

@@ -106,13 +106,11 @@ static void draw_cell(drawing *d, int64_t row, int64_t column, int64_t x, int64_
         add_padding(d->out, x, y);
         return;
     }
-    ts_text text = ts_text_begin(d->arena);
-    cells_coordinates(&d->g, &text);
     int64_t width = filled_pixels(wide, d->g.columns.step, CELL_WIDTH),
             height = filled_pixels(high, d->g.rows.step, CELL_HEIGHT);
     add_box(d, x, y, width, height, d->g.index);
     bool bare = width * height * 4 < CELL_WIDTH * CELL_HEIGHT * 3;
-    add_label(d, x, y, bare ? "cell bare" : "cell", text.bytes);
+    add_label(d, x, y, bare ? "cell bare" : "cell", cells_coordinates(d->arena, &d->g));
 }
 
 static void draw_frame(drawing *d, int64_t x, int64_t y, int64_t width, int64_t height, const char *class) {
@@ -227,7 +225,7 @@ static int64_t draw_share(drawing *d) {
     int64_t replicas = report_replica_bytes(shape), all = shape->storage_bytes;
     int64_t held = share_pixels(report_held_bytes(shape), all),
             data = share_pixels(shape->unpadded_bytes, all);
-    ts_text text = ts_text_begin(d->arena);
+    const char *text = report_padding_text(d->arena, shape);
     add_rectangle(d->out, MARGIN, TOP, SHARE_WIDTH, HEIGHT);
     ts_text_add(d->out, "class=\"share edge\" fill=\"url(#padding)\"/>\n");
     if (replicas > 0) {
@@ -236,10 +234,8 @@ static int64_t draw_share(drawing *d) {
     }
     add_rectangle(d->out, MARGIN, TOP, data, HEIGHT);
     ts_text_add(d->out, "class=\"share\" fill=\"hsl(210,60%%,62%%)\"/>\n");
-    report_padding_add(shape, &text);
-    picture_text(d->out, MARGIN + SHARE_WIDTH + 10, TOP + 11, &(picture_font){.pixels = 12}, "%s",
-                 text.bytes);
-    return SHARE_WIDTH + ts_max(LEAST_TEXT, (int64_t)text.length * CHARACTER);
+    picture_text(d->out, MARGIN + SHARE_WIDTH + 10, TOP + 11, &(picture_font){.pixels = 12}, "%s", text);
+    return SHARE_WIDTH + ts_max(LEAST_TEXT, (int64_t)strlen(text) * CHARACTER);
 }
 
 /* The shape, what its cells are, and which axes go where. */

@@ -50,9 +50,8 @@ typedef struct {
 } row;
 
 static void add_row(listing *l, const row *r) {
-    ts_text text = ts_text_begin(l->arena);
-    report_source_line(find_source(l, r->source), r->line, &text);
-    l->take(l->self, &(report_line){r->counts, text.bytes, r->note, r->line, r->depth, r->mark});
+    const char *text = report_source_line(l->arena, find_source(l, r->source), r->line);
+    l->take(l->self, &(report_line){r->counts, text, r->note, r->line, r->depth, r->mark});
 }
 
 int report_line_reasons(const ts_profile *profile, const ts_line_counts *counts,
@@ -123,15 +122,14 @@ static text_kind kind_of(listing *l, const ts_source *source, int line) {
         text_kind kind;
     } words[] = {{".for", TEXT_OPENS}, {".if", TEXT_OPENS}, {".loop", TEXT_OPENS},
                  {".else", TEXT_ELSE}, {".end", TEXT_END},  {".macro", TEXT_MACRO}};
-    ts_text text = ts_text_begin(l->arena);
-    report_source_line(find_source(l, source), line, &text);
+    const char *text = report_source_line(l->arena, find_source(l, source), line);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         size_t length = strlen(words[i].word);
-        bool ends = text.bytes[strnlen(text.bytes, length)] == '\0' || text.bytes[length] == ' ';
-        if (strncmp(text.bytes, words[i].word, length) == 0 && ends) return words[i].kind;
+        bool ends = text[strnlen(text, length)] == '\0' || text[length] == ' ';
+        if (strncmp(text, words[i].word, length) == 0 && ends) return words[i].kind;
     }
-    bool marks = strspn(text.bytes, "{};") == text.length; /* or nothing */
-    return marks || text.bytes[0] == '.' ? TEXT_NONE : TEXT_OTHER;
+    bool marks = text[strspn(text, "{};")] == '\0'; /* or nothing */
+    return marks || text[0] == '.' ? TEXT_NONE : TEXT_OTHER;
 }
 
 /* The .end of the block that the line opens; *others: how many lines in it could be executed. At `end` if it

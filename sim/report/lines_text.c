@@ -132,7 +132,9 @@ static void add_loop(const listing *l, const ts_profile_loop *loop) {
     if (loop->locations > 1) ts_text_add(l->out, " in %d places", loop->locations);
     ts_text_add(l->out, "  ");
     if (loop->source)
-        report_source_line(report_source_new(l->out->arena, loop->source), loop->first_line, l->out);
+        ts_text_add(l->out, "%s",
+                    report_source_line(l->out->arena, report_source_new(l->out->arena, loop->source),
+                                       loop->first_line));
     end_row(l, begin, "");
 }
 

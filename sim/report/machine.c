@@ -33,7 +33,11 @@ static void add_name(const ts_machine *machine, int indent, size_t columns, ts_t
     }
 }
 
-void ts_report_machine_name(const ts_machine *machine, ts_text *out) { add_name(machine, 0, 0, out); }
+const char *ts_report_machine_name(ts_arena *arena, const ts_machine *machine) {
+    ts_text name = ts_text_begin(arena);
+    add_name(machine, 0, 0, &name);
+    return name.bytes;
+}
 
 void ts_report_machine_line(const char *label, const ts_machine *machine, ts_text *out) {
     ts_text_add(out, "%s", label);
@@ -42,9 +46,7 @@ void ts_report_machine_line(const char *label, const ts_machine *machine, ts_tex
 }
 
 const char *ts_report_machine_escaped(ts_arena *arena, const ts_machine *machine) {
-    ts_text name = ts_text_begin(arena);
-    ts_report_machine_name(machine, &name);
-    return ts_text_escaped(arena, name.bytes);
+    return ts_text_escaped(arena, ts_report_machine_name(arena, machine));
 }
 
 void ts_report_machine_keys(const ts_machine *machine, ts_json *json) {
@@ -99,9 +101,7 @@ static void count_status(const ts_machine *m, int counts[TS_STATUS_ASSUMED + 1])
 void ts_report_machine(const ts_machine *machine, ts_text *out) {
     int counts[TS_STATUS_ASSUMED + 1];
     count_status(machine, counts);
-    ts_text_add(out, "# ");
-    ts_report_machine_name(machine, out);
-    ts_text_add_char(out, '\n');
+    ts_text_add(out, "# %s\n", ts_report_machine_name(out->arena, machine));
     ts_machine_print(out, machine);
     ts_text_add(out, "\n# What follows, for the chip:\n");
     add_rates(machine, out);

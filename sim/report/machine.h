@@ -10,7 +10,7 @@ void ts_report_machine(const ts_machine *machine, ts_text *out);
 void ts_report_machine_json(const ts_machine *machine, ts_text *out);
 
 /* What every report calls it: "tpu-v5e (TPU v5e), the default, with hbm.clock=3.2 GHz". */
-void ts_report_machine_name(const ts_machine *machine, ts_text *out);
+const char *ts_report_machine_name(ts_arena *arena, const ts_machine *machine);
 /* The same as a line behind a label, which goes on below its beginning when it is long. */
 void ts_report_machine_line(const char *label, const ts_machine *machine, ts_text *out);
 /* The same as the content of XML and HTML. */

@@ -8,12 +8,14 @@
 #include "mesh/mesh_file.h"
 #include "report/json.h"
 
-void ts_report_dims(const ts_mesh *mesh, ts_text *out) {
+const char *ts_report_dims(ts_arena *arena, const ts_mesh *mesh) {
+    ts_text out = ts_text_begin(arena);
     for (int i = 0; i < mesh->dim_count; i++)
-        ts_text_add(out, "%s%" PRId64 "%s", i ? " x " : "", mesh->dims[i],
+        ts_text_add(&out, "%s%" PRId64 "%s", i ? " x " : "", mesh->dims[i],
                     mesh->ring[i]       ? " (ring)"
                     : mesh->dims[i] > 1 ? " (line)"
                                         : "");
+    return out.bytes;
 }
 
 static bool read_slice(ts_error *err, ts_arena *arena, size_t number, ts_mesh *mesh) {
@@ -27,10 +29,8 @@ bool ts_report_meshes(ts_error *err, ts_arena *arena, ts_text *out) {
     for (size_t i = 0; i < ts_embedded_slice_count; i++) {
         ts_mesh mesh;
         if (!read_slice(err, arena, i, &mesh)) return false;
-        ts_text_add(out, "%-12s %-10s %8" PRId64 " %8" PRId64 "  ", ts_embedded_slices[i].name,
-                    mesh.machine->name, mesh.chip_count, mesh.device_count);
-        ts_report_dims(&mesh, out);
-        ts_text_add_char(out, '\n');
+        ts_text_add(out, "%-12s %-10s %8" PRId64 " %8" PRId64 "  %s\n", ts_embedded_slices[i].name,
+                    mesh.machine->name, mesh.chip_count, mesh.device_count, ts_report_dims(arena, &mesh));
     }
     return true;
 }

@@ -34,19 +34,20 @@ const char *report_expansion_text(ts_arena *arena, int64_t data_bytes, int64_t p
                : "-";
 }
 
-void report_padding_add(const ts_shape *shape, ts_text *out) {
+const char *report_padding_text(ts_arena *arena, const ts_shape *shape) {
+    ts_text out = ts_text_begin(arena);
     int64_t held = report_held_bytes(shape), replicas = report_replica_bytes(shape);
-    const char *all = ts_text_counted(out->arena, shape->storage_bytes, "byte");
+    const char *all = ts_text_counted(arena, shape->storage_bytes, "byte");
     if (held == 0 && shape->storage_bytes == 0)
-        ts_text_add(out, "no elements, 0 bytes");
+        ts_text_add(&out, "no elements, 0 bytes");
     else if (held > shape->storage_bytes)
-        ts_text_add(out, "0.0 %% padding: %s of elements share %s", ts_text_counted(out->arena, held, "byte"),
+        ts_text_add(&out, "0.0 %% padding: %s of elements share %s", ts_text_counted(arena, held, "byte"),
                     all);
     else
-        ts_text_add(out, "%.1f %% padding: %s of %s hold elements",
-                    report_padding_percent(held, shape->storage_bytes), ts_text_grouped(out->arena, held),
-                    all);
-    if (replicas > 0) ts_text_add(out, ", %s of them replicas", ts_text_grouped(out->arena, replicas));
+        ts_text_add(&out, "%.1f %% padding: %s of %s hold elements",
+                    report_padding_percent(held, shape->storage_bytes), ts_text_grouped(arena, held), all);
+    if (replicas > 0) ts_text_add(&out, ", %s of them replicas", ts_text_grouped(arena, replicas));
+    return out.bytes;
 }
 
 static void add_keys(ts_json *json, int64_t data_bytes, int64_t held_bytes, int64_t padded_bytes) {

@@ -17,7 +17,7 @@ double report_expansion(int64_t data_bytes, int64_t padded_bytes);
 /* The same as text of so many decimals, "1.60x"; "-" where there is no data. */
 const char *report_expansion_text(ts_arena *arena, int64_t data_bytes, int64_t padded_bytes, int decimals);
 /* "37.5 % padding: 60 of 96 bytes hold elements", and how many of these are replicas. */
-void report_padding_add(const ts_shape *shape, ts_text *out);
+const char *report_padding_text(ts_arena *arena, const ts_shape *shape);
 /* The keys padding_percent and expansion. */
 void report_padding_json(ts_json *json, int64_t data_bytes, int64_t padded_bytes);
 /* The same of a shape that takes so many bytes. */

@@ -17,12 +17,14 @@ static bool is_program(const ts_embedded_file *file) {
 static bool ends(const char *at) { return *at == '.' && at[-1] != '.' && (at[1] == '\n' || at[1] == ' '); }
 
 /* The first sentence of the comment that a program begins with, on one line. */
-static void add_purpose(const ts_embedded_file *file, ts_text *out) {
+static const char *purpose_of(ts_arena *arena, const ts_embedded_file *file) {
+    ts_text out = ts_text_begin(arena);
     for (const char *at = file->text; *at == ';'; at++) {
-        for (at += strspn(at, "; "); *at && *at != '\n' && !ends(at); at++) ts_text_add_char(out, *at);
-        if (*at != '\n') return;
-        ts_text_add_char(out, ' ');
+        for (at += strspn(at, "; "); *at && *at != '\n' && !ends(at); at++) ts_text_add_char(&out, *at);
+        if (*at != '\n') break;
+        ts_text_add_char(&out, ' ');
     }
+    return out.bytes;
 }
 
 static int longest_name(void) {
@@ -41,9 +43,7 @@ void ts_report_programs(ts_text *out) {
         size_t begin = out->length;
         if (!is_program(file)) continue;
         ts_text_add(out, "tilesim:/%-*s ", longest, file->name);
-        ts_text purpose = ts_text_begin(out->arena);
-        add_purpose(file, &purpose);
-        ts_text_end_line(out, begin, purpose.bytes);
+        ts_text_end_line(out, begin, purpose_of(out->arena, file));
     }
 }
 
@@ -52,12 +52,11 @@ void ts_report_programs_json(ts_text *out) {
     ts_json_begin(&json, out, "programs");
     ts_json_array(&json, "programs");
     for (size_t i = 0; i < ts_embedded_program_count; i++) {
-        if (!is_program(&ts_embedded_programs[i])) continue;
-        ts_text purpose = ts_text_begin(out->arena);
-        add_purpose(&ts_embedded_programs[i], &purpose);
+        const ts_embedded_file *file = &ts_embedded_programs[i];
+        if (!is_program(file)) continue;
         ts_json_object(&json, NULL);
-        ts_json_text(&json, "name", ts_embedded_programs[i].name);
-        ts_json_text(&json, "purpose", purpose.bytes);
+        ts_json_text(&json, "name", file->name);
+        ts_json_text(&json, "purpose", purpose_of(out->arena, file));
         ts_json_close(&json);
     }
     ts_json_close(&json);

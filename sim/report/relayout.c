@@ -18,11 +18,8 @@ static void add_ops(const ts_relayout *plan, ts_text *out) {
 
 void ts_report_relayout(const ts_relayout_price_request *r, const ts_relayout_price *price, ts_text *out) {
     const ts_relayout *plan = &price->plan;
-    ts_text_add(out, "from       ");
-    ts_shape_print(r->from, out);
-    ts_text_add(out, "\nto         ");
-    ts_shape_print(r->to, out);
-    ts_text_add_char(out, '\n');
+    ts_text_add(out, "from       %s\n", ts_shape_text(out->arena, r->from));
+    ts_text_add(out, "to         %s\n", ts_shape_text(out->arena, r->to));
     ts_report_machine_line("machine    ", r->machine, out);
     ts_text_add(out, "vregs      %" PRId64 " to %" PRId64 "\nhow        %s\n", plan->sources, plan->results,
                 plan->steps.bytes);

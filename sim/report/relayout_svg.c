@@ -169,13 +169,12 @@ static void add_ops(const ts_relayout *plan, page *p) {
 
 bool ts_report_relayout_html(ts_error *err, const ts_relayout_price_request *r,
                              const ts_relayout_price *price, ts_text *out) {
-    ts_text subject = ts_text_begin(out->arena), svg = ts_text_begin(out->arena);
+    ts_text svg = ts_text_begin(out->arena);
     page p;
-    ts_shape_print(r->from, &subject);
-    ts_text_add(&subject, " to ");
-    ts_shape_print(r->to, &subject);
+    const char *subject = ts_text_format(out->arena, "%s to %s", ts_shape_text(out->arena, r->from),
+                                         ts_shape_text(out->arena, r->to));
     if (!ts_report_relayout_svg(err, price, &svg)) return false;
-    page_begin(&p, out, "A relayout", subject.bytes, r->machine);
+    page_begin(&p, out, "A relayout", subject, r->machine);
     add_facts(price, &p);
     page_section(&p, "Where elements go");
     page_picture(&p,

@@ -8,24 +8,20 @@
 
 static double microseconds(double ps) { return ps / 1e6; }
 
-static void add_group(ts_text *out, const ts_collective *c) {
-    int64_t members = ts_collective_members(c);
-    ts_text_add(out, "%" PRId64 " x %" PRId64, c->mesh->device_count / members, members);
-}
-
 static void add_collective(ts_text *out, int number, const ts_collective *c, const ts_collective_price *p) {
     const char *sent = ts_report_size(out->arena, (double)p->sent_bytes),
                *link = ts_report_size(out->arena, (double)p->link_bytes);
-    ts_text groups = ts_text_begin(out->arena);
-    add_group(&groups, c);
+    int64_t members = ts_collective_members(c);
+    const char *groups =
+        ts_text_format(out->arena, "%" PRId64 " x %" PRId64, c->mesh->device_count / members, members);
     if (c->kind == TS_COLLECTIVE_SLICE) {
         ts_text_add(out, "  %d %-14s %-18s %-9s nothing moves\n", number, ts_collective_name(c->kind), "",
-                    groups.bytes);
+                    groups);
         return;
     }
     ts_text_add(out, "  %d %-14s %-18s %-9s %5" PRId64 " %11s %11s %9.2f us %6.1f %%\n", number,
-                ts_collective_name(c->kind), ts_algorithm_name(c->algorithm), groups.bytes, p->steps, sent,
-                link, microseconds(p->ps), p->ps > 0 ? 100 * p->bound_ps / p->ps : 0);
+                ts_collective_name(c->kind), ts_algorithm_name(c->algorithm), groups, p->steps, sent, link,
+                microseconds(p->ps), p->ps > 0 ? 100 * p->bound_ps / p->ps : 0);
 }
 
 static void add_plan(ts_text *out, const ts_reshard_plan *plan) {
@@ -72,11 +68,10 @@ static int64_t used_links(const ts_reshard_report *r, int64_t *there) {
 static void add_links(ts_text *out, const ts_reshard_report *r) {
     int64_t bytes, there, link = busiest(r, &bytes);
     if (link < 0) return;
-    ts_text_add(out, "busiest link  ");
-    ts_mesh_print_link(out, &r->mesh, link);
-    ts_text_add(out, ": %s; ", ts_report_size(out->arena, (double)bytes));
     int64_t used = used_links(r, &there);
-    ts_text_add(out, "%" PRId64 " of %" PRId64 " links are used\n", used, there);
+    ts_text_add(out, "busiest link  %s: %s; %" PRId64 " of %" PRId64 " links are used\n",
+                ts_mesh_link_text(out->arena, &r->mesh, link), ts_report_size(out->arena, (double)bytes),
+                used, there);
 }
 
 static void add_proof(ts_text *out, const ts_reshard_report *r) {
@@ -137,14 +132,10 @@ static void json_collective(ts_json *json, const ts_collective *c, const ts_coll
 }
 
 static void json_links(ts_json *json, const ts_reshard_report *r) {
-    ts_text name = ts_text_begin(json->out->arena);
     ts_json_object(json, "links");
     for (int64_t i = 0; i < ts_mesh_link_count(&r->mesh); i++) {
         int64_t sum = ts_reshard_report_link_bytes(r, i);
-        if (sum == 0) continue;
-        ts_text_clear(&name);
-        ts_mesh_print_link(&name, &r->mesh, i);
-        ts_json_int(json, name.bytes, sum);
+        if (sum > 0) ts_json_int(json, ts_mesh_link_text(json->out->arena, &r->mesh, i), sum);
     }
     ts_json_close(json);
 }

@@ -62,8 +62,6 @@ static void add_link(const drawing *d, int64_t link) {
     int64_t at[2], bytes = ts_reshard_report_link_bytes(d->r, link);
     arrow drawn = arrow_of(d, link);
     find_position(d, link / (2 * mesh->dim_count), at);
-    ts_text title = ts_text_begin(d->out->arena);
-    ts_mesh_print_link(&title, mesh, link);
     double share = d->most > 0 ? (double)bytes / (double)d->most : 0;
     ts_text_add(d->out,
                 "<path d=\"M%" PRId64 " %" PRId64 "l%" PRId64 " %" PRId64
@@ -72,7 +70,8 @@ static void add_link(const drawing *d, int64_t link) {
                 at[0] + drawn.x, at[1] + drawn.y, drawn.dx, drawn.dy, bytes > 0 ? "hsl(12,80%,50%)" : "#999",
                 1 + 2.5 * share, bytes > 0 ? 0.25 + 0.75 * share : 0.35,
                 ts_mesh_has_link(mesh, link) ? "" : " stroke-dasharray=\"2 3\"");
-    ts_text_add(d->out, "%s: %s%s</title></path>\n", ts_text_escaped(d->out->arena, title.bytes),
+    ts_text_add(d->out, "%s: %s%s</title></path>\n",
+                ts_text_escaped(d->out->arena, ts_mesh_link_text(d->out->arena, mesh, link)),
                 ts_report_size(d->out->arena, (double)bytes), ts_mesh_has_link(mesh, link) ? "" : ", failed");
 }
 
@@ -149,12 +148,9 @@ static void add_steps(page *p, const ts_reshard_report *r) {
 
 /* "f32[8,8]{1,0} S[..] to S[..]". */
 static const char *subject_of(const ts_reshard_report *r, ts_arena *arena) {
-    ts_text subject = ts_text_begin(arena);
-    ts_text_add(&subject, "%s ", ts_shape_text(arena, r->source.shape));
-    ts_sharding_print_axe(&subject, &r->mesh, &r->source);
-    ts_text_add(&subject, " to ");
-    ts_sharding_print_axe(&subject, &r->mesh, &r->destination);
-    return subject.bytes;
+    return ts_text_format(arena, "%s %s to %s", ts_shape_text(arena, r->source.shape),
+                          ts_sharding_axe_text(arena, &r->mesh, &r->source),
+                          ts_sharding_axe_text(arena, &r->mesh, &r->destination));
 }
 
 void ts_report_reshard_html(const ts_reshard_report *r, ts_text *out) {

@@ -79,9 +79,8 @@ static void add_bound(const ts_run_result *result, ts_text *out) {
     ts_text_add(out, "bound by   ");
     if (r->bound != TS_BOUND_LINK) ts_text_add(out, "%s: ", ts_bound_text(r->bound));
     if (r->link >= 0) {
-        ts_text_add(out, "ici link ");
-        ts_mesh_print_link(out, result->mesh->mesh, r->link);
-        ts_text_add(out, ", busy %.1f %% of the time\n           ", 100 * r->link_busy);
+        ts_text_add(out, "ici link %s, busy %.1f %% of the time\n           ",
+                    ts_mesh_link_text(out->arena, result->mesh->mesh, r->link), 100 * r->link_busy);
     }
     add_busy(r, out);
     ts_text_add(out, "\n           %s at least; the run took %.2f times that\n",
@@ -104,11 +103,8 @@ void report_roofline(const ts_run_result *result, ts_text *out) {
 
 static void add_link_json(const ts_run_result *result, ts_json *json) {
     const ts_roofline *r = &result->roofline;
-    ts_text link;
     if (r->link < 0) return;
-    link = ts_text_begin(json->out->arena);
-    ts_mesh_print_link(&link, result->mesh->mesh, r->link);
-    ts_json_text(json, "bound_link", link.bytes);
+    ts_json_text(json, "bound_link", ts_mesh_link_text(json->out->arena, result->mesh->mesh, r->link));
     ts_json_real(json, "bound_link_busy_percent", 100 * r->link_busy, 3);
 }
 

@@ -158,14 +158,12 @@ static void add_head(ts_text *out, const ts_run_request *request, const ts_run_r
 static void add_tensor(ts_text *out, const ts_run_result *result, int i) {
     const ts_tensor *tensor = &result->program->code.tensors[i];
     const ts_run_tensor *bound = &result->tensors[i];
-    ts_text_add(out, "%-10s %-6s %-4s %14s bytes %5.1f %% padding  ", i == 0 ? "tensors" : "", tensor->name,
+    ts_text_add(out, "%-10s %-6s %-4s %14s bytes %5.1f %% padding  %s", i == 0 ? "tensors" : "", tensor->name,
                 ts_space_text(tensor->space), ts_text_grouped(out->arena, tensor->bytes),
-                report_padding_percent(report_held_bytes(tensor->shape), tensor->bytes));
-    ts_shape_print(tensor->shape, out);
-    if (ts_program_shape(result->program, i) != tensor->shape) {
-        ts_text_add(out, "\n%18sof ", "");
-        ts_shape_print(ts_program_shape(result->program, i), out);
-    }
+                report_padding_percent(report_held_bytes(tensor->shape), tensor->bytes),
+                ts_shape_text(out->arena, tensor->shape));
+    const ts_shape *whole = ts_program_shape(result->program, i);
+    if (whole != tensor->shape) ts_text_add(out, "\n%18sof %s", "", ts_shape_text(out->arena, whole));
     if (bound->origin != NULL)
         ts_text_add(out, "\n%18sfrom %s%s", "", ts_text_one_line(out->arena, bound->origin),
                     bound->converted ? ", converted" : "");

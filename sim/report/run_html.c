@@ -209,14 +209,10 @@ typedef struct {
 /* A picture for all tensors of one shape, if it was not drawn yet and there is room. */
 static void add_tensor_picture(const ts_run_result *result, int i, picture_room *room, page *p) {
     const ts_code *code = &result->program->code;
-    ts_text shape, other, names, svg;
-    for (ts_text **t = (ts_text *[]){&shape, &other, &names, &svg, NULL}; *t; t++)
-        **t = ts_text_begin(p->out->arena);
-    ts_shape_print(code->tensors[i].shape, &shape);
+    ts_text names = ts_text_begin(p->out->arena), svg = ts_text_begin(p->out->arena);
+    const char *shape = ts_shape_text(p->out->arena, code->tensors[i].shape);
     for (int k = 0; k < code->tensor_count; k++) {
-        ts_text_clear(&other);
-        ts_shape_print(code->tensors[k].shape, &other);
-        if (strcmp(shape.bytes, other.bytes) != 0) continue;
+        if (strcmp(shape, ts_shape_text(p->out->arena, code->tensors[k].shape)) != 0) continue;
         if (k < i) return;
         ts_text_add(&names, "%s%s", names.length > 0 ? ", " : "", code->tensors[k].name);
     }
@@ -228,7 +224,7 @@ static void add_tensor_picture(const ts_run_result *result, int i, picture_room 
     }
     room->drawn++;
     room->bytes -= svg.length;
-    page_details(p, "%s: %s", names.bytes, shape.bytes);
+    page_details(p, "%s: %s", names.bytes, shape);
     page_picture(p, NULL, &svg);
     page_details_end(p);
 }

@@ -44,9 +44,8 @@ void report_run_mesh(const ts_run_request *request, const ts_run_mesh *m, ts_tex
                 ts_text_counted(out->arena, sums.bytes, "byte"));
     if (sums.busiest >= 0) {
         const ts_run_link *link = &m->links[sums.busiest];
-        ts_text_add(out, "           busiest link ");
-        ts_mesh_print_link(out, mesh, sums.busiest);
-        ts_text_add(out, ": %s, in use %.1f %% of the time\n",
+        ts_text_add(out, "           busiest link %s: %s, in use %.1f %% of the time\n",
+                    ts_mesh_link_text(out->arena, mesh, sums.busiest),
                     ts_text_counted(out->arena, link->bytes, "byte"), busy_percent(request, m, link));
     }
     ts_text_add(out, "devices    device %" PRId64 " ends last, in cycle %s, and is told of below\n",
@@ -67,10 +66,8 @@ static void add_device(const ts_chip_counters *chip, int64_t number, ts_json *js
 }
 
 static void add_link(const ts_run_request *request, const ts_run_mesh *m, int64_t number, ts_json *json) {
-    ts_text text = ts_text_begin(json->out->arena);
-    ts_mesh_print_link(&text, m->mesh, number);
     ts_json_object(json, NULL);
-    ts_json_text(json, "link", text.bytes);
+    ts_json_text(json, "link", ts_mesh_link_text(json->out->arena, m->mesh, number));
     ts_json_int(json, "bytes", m->links[number].bytes);
     ts_json_real(json, "busy_percent", busy_percent(request, m, &m->links[number]), 3);
     ts_json_close(json);

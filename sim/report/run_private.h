@@ -41,8 +41,8 @@ typedef struct report_source report_source;
 
 report_source *report_source_new(ts_arena *arena, const ts_source *source);
 int report_source_count(const report_source *source); /* lines */
-/* Line 1 .. the last, without indentation, alignment and comments; nothing for any other. */
-void report_source_line(const report_source *source, int line, ts_text *out);
+/* Line 1 .. the last, without indentation, alignment and comments; "" for any other. */
+const char *report_source_line(ts_arena *arena, const report_source *source, int line);
 
 enum { REPORT_LOOPS = 10, REPORT_REASONS = 3 };
 

@@ -21,10 +21,8 @@ void ts_report_mesh_lines(const ts_mesh *mesh, ts_text *out) {
         ts_text_add(out, "%s%s=%" PRId64, i ? ", " : "", mesh->axes[i].name, mesh->axes[i].extent);
     ts_text_add(out, ": %s of %s\n", ts_text_counted(out->arena, mesh->device_count, "device"),
                 mesh->machine->title);
-    ts_text_add(out, "links         chips ");
-    ts_report_dims(mesh, out);
-    ts_text_add(out, "; %.1f GB/s one way, %.2f us a hop, %.2f us to launch\n",
-                (double)mesh->ici->rate * mesh->ici->efficiency / 1e6,
+    ts_text_add(out, "links         chips %s; %.1f GB/s one way, %.2f us a hop, %.2f us to launch\n",
+                ts_report_dims(out->arena, mesh), (double)mesh->ici->rate * mesh->ici->efficiency / 1e6,
                 microseconds((double)mesh->ici->hop_ps), microseconds((double)mesh->ici->launch_ps));
 }
 
@@ -43,15 +41,10 @@ static void add_room(const ts_mesh *mesh, double bytes, ts_text *out) {
 }
 
 void ts_report_sharding_lines(const char *what, const ts_mesh *mesh, const ts_sharding *s, ts_text *out) {
-    ts_text spec = ts_text_begin(out->arena);
-    ts_text hlo = ts_text_begin(out->arena);
-    ts_text axe = ts_text_begin(out->arena);
-    bool has_spec = ts_sharding_print_spec(&spec, mesh, s);
-    bool has_hlo = ts_sharding_print_hlo(&hlo, s);
-    ts_sharding_print_axe(&axe, mesh, s);
-    ts_text_add(out, "%-13s %s\n", what, axe.bytes);
-    if (has_spec) ts_text_add(out, "%-13s %s\n", "", spec.bytes);
-    if (has_hlo) ts_text_add(out, "%-13s %s\n", "", hlo.bytes);
+    const char *spec = ts_sharding_spec_text(out->arena, mesh, s), *hlo = ts_sharding_hlo_text(out->arena, s);
+    ts_text_add(out, "%-13s %s\n", what, ts_sharding_axe_text(out->arena, mesh, s));
+    if (spec) ts_text_add(out, "%-13s %s\n", "", spec);
+    if (hlo) ts_text_add(out, "%-13s %s\n", "", hlo);
     int64_t copies = ts_sharding_copies(s);
     ts_text_add(out, "%-13s %s a device, ", "", ts_report_size(out->arena, device_bytes(s)));
     ts_text_add(out, copies == 1 ? "every element once\n" : "every element %" PRId64 " times\n", copies);
@@ -69,16 +62,10 @@ void ts_report_mesh_keys(const ts_mesh *mesh, ts_json *json) {
 }
 
 void ts_report_sharding_keys(const char *key, const ts_mesh *mesh, const ts_sharding *s, ts_json *json) {
-    ts_text spec = ts_text_begin(json->out->arena);
-    ts_text hlo = ts_text_begin(json->out->arena);
-    ts_text axe = ts_text_begin(json->out->arena);
-    bool has_spec = ts_sharding_print_spec(&spec, mesh, s);
-    bool has_hlo = ts_sharding_print_hlo(&hlo, s);
-    ts_sharding_print_axe(&axe, mesh, s);
     ts_json_object(json, key);
-    ts_json_text(json, "spec", has_spec ? spec.bytes : NULL);
-    ts_json_text(json, "hlo", has_hlo ? hlo.bytes : NULL);
-    ts_json_text(json, "axe", axe.bytes);
+    ts_json_text(json, "spec", ts_sharding_spec_text(json->out->arena, mesh, s));
+    ts_json_text(json, "hlo", ts_sharding_hlo_text(json->out->arena, s));
+    ts_json_text(json, "axe", ts_sharding_axe_text(json->out->arena, mesh, s));
     ts_json_int(json, "device_elements", ts_sharding_elements(s));
     ts_json_int(json, "copies", ts_sharding_copies(s));
     ts_json_close(json);

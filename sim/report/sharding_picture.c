@@ -172,15 +172,13 @@ static void held_text(const ts_sharding *s, int dim, int64_t device, char out[HE
 
 static void add_devices(const picture *p, ts_text *out) {
     char text[HELD];
-    ts_text chip = ts_text_begin(out->arena);
     int width = p->s->rank > 0 ? 12 : 0; /* of what is followed by others */
     ts_text_add(out, "\n%-8s %-*s", "device", width, "chip");
     for (int d = 0; d < p->s->rank; d++) ts_text_add(out, d + 1 < p->s->rank ? " dim %-14d" : " dim %d", d);
     ts_text_add_char(out, '\n');
     for (int64_t device = 0; device < p->mesh->device_count && device < MOST_ROWS; device++) {
-        ts_text_clear(&chip);
-        ts_mesh_print_chip(&chip, p->mesh, ts_mesh_chip(p->mesh, device));
-        ts_text_add(out, "%-8" PRId64 " %-*s", device, width, chip.bytes);
+        ts_text_add(out, "%-8" PRId64 " %-*s", device, width,
+                    ts_mesh_chip_text(out->arena, p->mesh, ts_mesh_chip(p->mesh, device)));
         for (int d = 0; d < p->s->rank; d++) {
             held_text(p->s, d, device, text);
             ts_text_add(out, d + 1 < p->s->rank ? " %-18s" : " %s", text);
@@ -283,13 +281,11 @@ void ts_report_sharding_svg(const ts_mesh *mesh, const ts_sharding *s, ts_text *
 
 void ts_report_sharding_html(const ts_mesh *mesh, const ts_sharding *s, ts_text *out) {
     page p;
-    ts_text shape = ts_text_begin(out->arena);
     ts_text svg = ts_text_begin(out->arena);
     ts_text text = ts_text_begin(out->arena);
-    ts_shape_print(s->shape, &shape);
-    ts_text_add_char(&shape, ' ');
-    ts_sharding_print_axe(&shape, mesh, s);
-    page_begin(&p, out, "Sharding", shape.bytes, mesh->machine);
+    const char *subject = ts_text_format(out->arena, "%s %s", ts_shape_text(out->arena, s->shape),
+                                         ts_sharding_axe_text(out->arena, mesh, s));
+    page_begin(&p, out, "Sharding", subject, mesh->machine);
     page_section(&p, "Which device holds what");
     ts_report_sharding_svg(mesh, s, &svg);
     page_picture(&p, "Devices by the blocks of the array; those that share one hold copies, or addends (+)",

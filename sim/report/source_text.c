@@ -45,8 +45,10 @@ report_source *report_source_new(ts_arena *arena, const ts_source *source) {
 
 int report_source_count(const report_source *source) { return source->count; }
 
-void report_source_line(const report_source *source, int line, ts_text *out) {
-    if (line < 1 || line > source->count) return;
+const char *report_source_line(ts_arena *arena, const report_source *source, int line) {
+    if (line < 1 || line > source->count) return "";
+    ts_text out = ts_text_begin(arena);
     int depth = source->depths[line - 1];
-    read_line(source->starts[line - 1], source->starts[line], &depth, out);
+    read_line(source->starts[line - 1], source->starts[line], &depth, &out);
+    return out.bytes;
 }

@@ -253,17 +253,15 @@ static void name_tracks(ts_chrome_trace *t) {
 
 static void add_about(ts_chrome_trace *t) {
     const ts_timeline *timeline = t->timeline;
-    ts_text text = ts_text_begin(t->text.arena);
-    ts_report_machine_name(timeline->machine, &text);
+    ts_text notes = ts_text_begin(t->text.arena);
+    ts_report_timeline_notes(timeline, &notes);
     ts_text_add(&t->text, "\n],\"otherData\":{\"tilesim\":\"" TS_VERSION "\",\"program\":");
     ts_json_quote(&t->text, timeline->program->code.name);
     ts_text_add(&t->text, ",\"machine\":");
-    ts_json_quote(&t->text, text.bytes);
+    ts_json_quote(&t->text, ts_report_machine_name(t->text.arena, timeline->machine));
     ts_text_add(&t->text, ",\"time\":\"1 ns is 1 cycle of the core, %" PRId64 " kHz\",\"left_out\":",
                 timeline->machine->chip.sustained_khz);
-    ts_text_clear(&text);
-    ts_report_timeline_notes(timeline, &text);
-    ts_json_quote(&t->text, text.bytes);
+    ts_json_quote(&t->text, notes.bytes);
     ts_text_add(&t->text, "}}\n");
 }
 

@@ -25,9 +25,8 @@ double report_peak_share(const ts_transfer_study *s) {
 
 static void add_side(ts_text *out, const char *label, const ts_transfer_end *end,
                      const ts_machine_memory *memory) {
-    ts_text_add(out, "%-13s ", label);
-    ts_transfer_end_print(end, out);
-    ts_text_add(out, "  in %s at byte %s\n", memory->name, ts_text_grouped(out->arena, end->at));
+    ts_text_add(out, "%-13s %s  in %s at byte %s\n", label, ts_transfer_end_text(out->arena, end),
+                memory->name, ts_text_grouped(out->arena, end->at));
 }
 
 /* "The engine cannot .." */
@@ -176,23 +175,18 @@ static void add_time(ts_text *out, const ts_transfer_study *s) {
     ts_text_add(out, "\n");
 }
 
-const char *report_part_label(ts_text *text, const ts_transfer_study *s, ts_dma_component part) {
-    ts_text_clear(text);
-    if (part == TS_DMA_COMPONENT_REORDER && s->by.program)
-        ts_text_add(text, "core program");
-    else if (part == TS_DMA_COMPONENT_REORDER && s->cost.transfer.kind != TS_DMA_COPY)
-        ts_text_add(text, "%s rate", ts_dma_kind_text(s->cost.transfer.kind));
-    else
-        ts_text_add(text, "%s", ts_dma_component_label(part));
-    return text->bytes;
+const char *report_part_label(ts_arena *arena, const ts_transfer_study *s, ts_dma_component part) {
+    if (part == TS_DMA_COMPONENT_REORDER && s->by.program) return "core program";
+    if (part == TS_DMA_COMPONENT_REORDER && s->cost.transfer.kind != TS_DMA_COPY)
+        return ts_text_format(arena, "%s rate", ts_dma_kind_text(s->cost.transfer.kind));
+    return ts_dma_component_label(part);
 }
 
 /* The largest part, and why it is as large, unless that says the same word. */
 static void add_limiter(ts_text *out, const ts_transfer_study *s) {
-    ts_text label = ts_text_begin(out->arena);
-    report_part_label(&label, s, ts_dma_largest_component(s->cost.components));
-    bool named = strstr(s->cost.limiter, label.bytes) != NULL;
-    ts_text_add(out, "limiter       %s%s%s", named ? "" : label.bytes, named ? "" : ": ", s->cost.limiter);
+    const char *label = report_part_label(out->arena, s, ts_dma_largest_component(s->cost.components));
+    bool named = strstr(s->cost.limiter, label) != NULL;
+    ts_text_add(out, "limiter       %s%s%s", named ? "" : label, named ? "" : ": ", s->cost.limiter);
 }
 
 /* The rate that limits it. */
@@ -236,13 +230,12 @@ enum { BAR = 40 };
 static void add_parts(ts_text *out, const ts_transfer_study *s) {
     static const char bar[BAR + 1] = "########################################";
     int64_t total = s->cost.cycles;
-    ts_text label = ts_text_begin(out->arena);
     for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++) {
         int64_t cycles = s->cost.components[i];
         int length = total > 0 ? (int)((cycles * BAR + total / 2) / total) : 0;
-        ts_text_add(out, "  %-23s %15s %5.1f %%%s%.*s\n", report_part_label(&label, s, (ts_dma_component)i),
-                    ts_text_grouped(out->arena, cycles), ts_percent(cycles, total), length ? "  " : "",
-                    length, bar);
+        ts_text_add(
+            out, "  %-23s %15s %5.1f %%%s%.*s\n", report_part_label(out->arena, s, (ts_dma_component)i),
+            ts_text_grouped(out->arena, cycles), ts_percent(cycles, total), length ? "  " : "", length, bar);
     }
     add_limit(out, s);
 }
@@ -275,8 +268,7 @@ static void add_others(ts_text *out, const ts_transfer_study *s, const ts_transf
         return;
     }
     if (percent > -0.05) ts_text_add(out, "has no cheaper one; next ");
-    ts_shape_print(best->shape, out);
-    ts_text_add(out, ": %s%s, ", best->estimated ? "~" : "",
+    ts_text_add(out, "%s: %s%s, ", ts_shape_text(out->arena, best->shape), best->estimated ? "~" : "",
                 ts_text_counted(out->arena, best->cycles, "cycle"));
     if (percent > -0.05 && percent < 0.05)
         ts_text_add(out, "the same\n");

@@ -21,11 +21,9 @@ static void add_facts(const ts_transfer_study *s, page *p) {
 
 static void add_bar(const ts_transfer_study *s, page *p) {
     page_part parts[TS_DMA_COMPONENT_COUNT];
-    ts_text labels[TS_DMA_COMPONENT_COUNT];
     for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++) {
         parts[i].kind = 0;
-        labels[i] = ts_text_begin(p->out->arena);
-        parts[i].label = report_part_label(&labels[i], s, (ts_dma_component)i);
+        parts[i].label = report_part_label(p->out->arena, s, (ts_dma_component)i);
         parts[i].value = (double)s->cost.components[i];
         parts[i].text = ts_text_grouped(p->out->arena, s->cost.components[i]);
     }
@@ -69,12 +67,11 @@ static void add_others(const ts_transfer_study *s, const ts_transfer_others *oth
 void ts_report_transfer_html(const ts_transfer_study *s, const ts_transfer_others others[2], ts_text *out) {
     const ts_shape *shapes[2] = {s->src.shape, s->dst.shape};
     page p;
-    ts_text subject = ts_text_begin(out->arena);
     ts_text svg = ts_text_begin(out->arena);
-    ts_transfer_end_print(&s->src, &subject);
-    ts_text_add(&subject, " to ");
-    ts_transfer_end_print(&s->dst, &subject);
-    page_begin(&p, out, "A transfer", subject.bytes, s->machine);
+    page_begin(&p, out, "A transfer",
+               ts_text_format(out->arena, "%s to %s", ts_transfer_end_text(out->arena, &s->src),
+                              ts_transfer_end_text(out->arena, &s->dst)),
+               s->machine);
     add_facts(s, &p);
     report_transfer_sections(s, &p);
     if (others) {

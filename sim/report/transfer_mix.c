@@ -21,8 +21,8 @@ static void add_transfers(ts_text *out, const ts_transfer_mix *m) {
         for (int side = 0; side < 2; side++) {
             if (side == 0) ts_text_add(out, "%-13s %2d ", i == 0 ? "transfers" : "", i + 1);
             if (side == 1) ts_text_add(out, "%17sto ", "");
-            ts_transfer_end_print(ends[side], out);
-            ts_text_add(out, "  in %s at byte %s\n", (side ? s->dst_memory : s->src_memory)->name,
+            ts_text_add(out, "%s  in %s at byte %s\n", ts_transfer_end_text(out->arena, ends[side]),
+                        (side ? s->dst_memory : s->src_memory)->name,
                         ts_text_grouped(out->arena, ends[side]->at));
         }
     }
@@ -64,14 +64,9 @@ void ts_report_transfer_mix(const ts_transfer_mix *m, ts_text *out) {
 
 static void add_json_transfer(ts_json *json, const ts_transfer_mix *m, int i, ts_arena *arena) {
     const ts_transfer_study *s = &m->alone[i];
-    ts_text text[2];
-    for (int side = 0; side < 2; side++) {
-        text[side] = ts_text_begin(arena);
-        ts_transfer_end_print(side ? &s->dst : &s->src, &text[side]);
-    }
     ts_json_object(json, NULL);
-    ts_json_text(json, "source", text[0].bytes);
-    ts_json_text(json, "destination", text[1].bytes);
+    ts_json_text(json, "source", ts_transfer_end_text(arena, &s->src));
+    ts_json_text(json, "destination", ts_transfer_end_text(arena, &s->dst));
     ts_json_int(json, "useful_bytes", s->cost.transfer.useful_bytes);
     ts_json_int(json, "alone_cycles", s->cost.cycles);
     ts_json_bool(json, "alone_estimated", s->cost.estimated);

@@ -13,14 +13,14 @@ double report_gb_per_second(const ts_transfer_study *study);
 /* Of the HBM's peak, in per cent: what moved over its pins. */
 double report_peak_share(const ts_transfer_study *study);
 /* What a part is called in the table: of the engine's rate, for what. */
-const char *report_part_label(ts_text *text, const ts_transfer_study *study, ts_dma_component part);
+const char *report_part_label(ts_arena *arena, const ts_transfer_study *study, ts_dma_component part);
 /* The loops of the plan's boxes. */
 void report_add_boxes(const ts_plan *plan, ts_text *out);
 /* The keys box_count and boxes: the first `most` of the plan, a loop as [extent, source stride, destination
  * stride] in bits. */
 void report_add_boxes_json(ts_json *json, const ts_plan *plan, int64_t most);
 /* The coordinates of an element: "offset 1,234", or "lane 3, warp 1". */
-void report_write_point(const ts_layout *layout, const int64_t *index, ts_text *out);
+const char *report_point_text(ts_arena *arena, const ts_layout *layout, const int64_t *index);
 /* Sections of a page: where the time goes, and the plan. */
 void report_transfer_sections(const ts_transfer_study *study, page *p);
 
@@ -37,8 +37,8 @@ int64_t matrix_ratio(const ts_transfer_matrix *matrix, int from, int to);
 /* Is any price? */
 bool matrix_is_estimated(const ts_transfer_matrix *matrix);
 /* The layout's own text, without type and dims: "{1,0:T(8,128)}". */
-void matrix_add_layout(ts_text *out, const ts_shape *shape);
+const char *matrix_layout_text(ts_arena *arena, const ts_shape *shape);
 /* The type and dims alone: "bf16[4096,4096]". */
-void matrix_add_array(ts_text *out, const ts_shape *shape);
+const char *matrix_array_text(ts_arena *arena, const ts_shape *shape);
 
 #endif

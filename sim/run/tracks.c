@@ -55,11 +55,9 @@ static void add_memory(table *t, int process, track_map *out, const ts_timeline 
 
 /* By dim of the topology, up (+) and down (-), and where it leads. */
 static const char *link_name(ts_arena *arena, const ts_mesh *mesh, int64_t link) {
-    ts_text name = ts_text_begin(arena);
     int of_chip = (int)(link % (2 * mesh->dim_count));
-    ts_text_add(&name, "link %d%c ", of_chip / 2, of_chip % 2 ? '-' : '+');
-    ts_mesh_print_link(&name, mesh, link);
-    return name.bytes;
+    return ts_text_format(arena, "link %d%c %s", of_chip / 2, of_chip % 2 ? '-' : '+',
+                          ts_mesh_link_text(arena, mesh, link));
 }
 
 static void add_links(table *t, int process, track_map *out, const ts_mesh *mesh, int64_t device) {

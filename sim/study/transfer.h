@@ -30,7 +30,7 @@ bool ts_transfer_pair_split(ts_error *err, ts_arena *arena, const char *what, co
 bool ts_transfer_pair_parse(ts_error *err, ts_arena *arena, const char *what, const char *text,
                             ts_transfer_end ends[2]);
 /* The canonical text, which parses back. */
-void ts_transfer_end_print(const ts_transfer_end *end, ts_text *out);
+const char *ts_transfer_end_text(ts_arena *arena, const ts_transfer_end *end);
 /* The error, if it has no location yet, at byte `offset` of the end's text. Returns false. */
 bool ts_transfer_end_error(ts_error *err, const ts_transfer_end *end, size_t offset);
 

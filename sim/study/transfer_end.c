@@ -115,22 +115,24 @@ bool ts_transfer_pair_parse(ts_error *err, ts_arena *arena, const char *what, co
            ts_transfer_end_parse(err, arena, &texts[1], &ends[1]);
 }
 
-void ts_transfer_end_print(const ts_transfer_end *end, ts_text *out) {
-    ts_shape_print(end->shape, out);
-    if (!end->sizes) return;
-    bool closed = out->length > 0 && strchr("})]", out->bytes[out->length - 1]);
-    ts_text_add(out, closed ? "[" : " [");
+const char *ts_transfer_end_text(ts_arena *arena, const ts_transfer_end *end) {
+    ts_text out = ts_text_begin(arena);
+    ts_shape_print(end->shape, &out);
+    if (!end->sizes) return out.bytes;
+    bool closed = out.length > 0 && strchr("})]", out.bytes[out.length - 1]);
+    ts_text_add(&out, closed ? "[" : " [");
     for (int i = 0; i < end->shape->layout->rank; i++) {
         int64_t last = end->begin[i] + end->sizes[i];
-        ts_text_add(out, i ? "," : "");
+        ts_text_add(&out, i ? "," : "");
         if (end->sizes[i] == end->shape->layout->dims[i])
-            ts_text_add(out, ":");
+            ts_text_add(&out, ":");
         else if (end->sizes[i] == 1)
-            ts_text_add(out, "%lld", (long long)end->begin[i]);
+            ts_text_add(&out, "%lld", (long long)end->begin[i]);
         else
-            ts_text_add(out, "%lld:%lld", (long long)end->begin[i], (long long)last);
+            ts_text_add(&out, "%lld:%lld", (long long)end->begin[i], (long long)last);
     }
-    ts_text_add(out, "]");
+    ts_text_add(&out, "]");
+    return out.bytes;
 }
 
 bool ts_transfer_end_error(ts_error *err, const ts_transfer_end *end, size_t offset) {

@@ -28,13 +28,11 @@ static bool parse(ts_arena *arena, const ts_mesh *mesh, const char *text, size_t
 }
 
 static void check_printed(ts_arena *arena, const ts_mesh *mesh, const ts_sharding *s) {
-    ts_text text;
     ts_sharding again;
-    text = ts_text_begin(arena);
-    ts_shape_print(s->shape, &text);
-    ts_text_add_char(&text, ' ');
-    if (!ts_sharding_print_hlo(&text, s)) return;
-    assert(parse(arena, mesh, text.bytes, text.length, &again));
+    const char *hlo = ts_sharding_hlo_text(arena, s);
+    if (!hlo) return;
+    const char *text = ts_text_format(arena, "%s %s", ts_shape_text(arena, s->shape), hlo);
+    assert(parse(arena, mesh, text, strlen(text), &again));
     assert(again.digit_count == s->digit_count);
     for (int i = 0; i < s->digit_count; i++) {
         assert(again.digits[i].kind == s->digits[i].kind && again.digits[i].weight == s->digits[i].weight);

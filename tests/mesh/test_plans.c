@@ -110,12 +110,8 @@ static void check_pair(fixture *f, int from, int to) {
     ts_reshard_request request = {.mesh = &f->mesh, .source = &f->nodes[from], .destination = &f->nodes[to]};
     if (!ts_reshard(&f->err, f->arena, &request, &plan)) fail_msg("%s", f->err.message);
     if (plan.ps <= f->least_ps[from][to] * (1 + 1e-9)) return;
-    ts_text a, b;
-    a = ts_text_begin(f->arena);
-    b = ts_text_begin(f->arena);
-    ts_sharding_print_axe(&a, &f->mesh, &f->nodes[from]);
-    ts_sharding_print_axe(&b, &f->mesh, &f->nodes[to]);
-    fail_msg("%s -> %s: %.2f us, could be %.2f us", a.bytes, b.bytes, plan.ps / 1e6,
+    fail_msg("%s -> %s: %.2f us, could be %.2f us", ts_sharding_axe_text(f->arena, &f->mesh, &f->nodes[from]),
+             ts_sharding_axe_text(f->arena, &f->mesh, &f->nodes[to]), plan.ps / 1e6,
              f->least_ps[from][to] / 1e6);
 }
 

@@ -561,11 +561,8 @@ TEST(test_what_is_split) {
         begin(&f, "tpu-v4", "4x4", NULL);
         if (!read_collective(&f, rows[i].kind, rows[i].bytes, rows[i].groups, &c))
             fail_msg("%s", f.err.message);
-        ts_text before = ts_text_begin(f.arena), after = ts_text_begin(f.arena);
-        ts_sharding_print_axe(&before, &f.mesh, &c.before);
-        ts_sharding_print_axe(&after, &f.mesh, &c.after);
-        assert_string_equal(before.bytes, rows[i].before);
-        assert_string_equal(after.bytes, rows[i].after);
+        assert_string_equal(ts_sharding_axe_text(f.arena, &f.mesh, &c.before), rows[i].before);
+        assert_string_equal(ts_sharding_axe_text(f.arena, &f.mesh, &c.after), rows[i].after);
         ts_arena_free(f.arena);
     }
 }

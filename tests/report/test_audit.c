@@ -59,11 +59,8 @@ TEST(what_pads_a_shape) {
         {{.text = "s4[3]", .logical_bytes = 12, .padded_bytes = 37, .widened_bytes = 1, .worst_dim = -1},
          "elements stored 1x as wide, tile"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        ts_text out = ts_text_begin(arena);
-        ts_report_audit_cause(&rows[i].shape, &out);
-        assert_string_equal(out.bytes, rows[i].text);
-    }
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_string_equal(ts_report_audit_cause(arena, &rows[i].shape), rows[i].text);
 }
 
 TEST(what_a_move_changes) {
@@ -77,11 +74,8 @@ TEST(what_a_move_changes) {
         {TS_AUDIT_ORDER | TS_AUDIT_PADDING, "order+padding"},
         {127, "type+order+tile+space+dims+padding+reversed"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        ts_text out = ts_text_begin(arena);
-        ts_report_audit_changes(rows[i].changes, &out);
-        assert_string_equal(out.bytes, rows[i].text);
-    }
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_string_equal(ts_report_audit_changes(arena, rows[i].changes), rows[i].text);
 }
 
 TEST(spaces_have_names) {
@@ -107,11 +101,8 @@ TEST(where_it_comes_from) {
         {{0, TS_AUDIT_READER, "op"}, "op, read at a.py:3"},
     };
     a = small_audit_new(arena);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        ts_text out = ts_text_begin(arena);
-        ts_report_audit_source(&a->result, &rows[i].source, &out);
-        assert_string_equal(out.bytes, rows[i].text);
-    }
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_string_equal(ts_report_audit_source(arena, &a->result, &rows[i].source), rows[i].text);
 }
 
 TEST(what_is_saved) {
@@ -128,11 +119,8 @@ TEST(what_is_saved) {
         {{.bytes_saved = -1}, "saves 0.000 us each time they are read"},
     };
     a = small_audit_new(arena);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        ts_text out = ts_text_begin(arena);
-        ts_report_audit_saving(&a->result, &rows[i].finding, &out);
-        assert_string_equal(out.bytes, rows[i].text);
-    }
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_string_equal(ts_report_audit_saving(arena, &a->result, &rows[i].finding), rows[i].text);
 }
 
 /* ---- Tables ---- */

@@ -23,11 +23,10 @@ static const char *line_of(const char *label, const char *const *sets, int count
 TEST(names) {
     static const char *const sets[] = {"hbm.clock=1.6 GHz", "chip.launch=1.5us", "hbm.timing.t_refi=3.9 us",
                                        "dma.queues=1", "hbm.controller.refresh=none"};
-    ts_text out = ts_text_begin(arena);
     static const char *const title = "title=a < b";
-    ts_report_machine_name(changed("tpu-v5p", sets, 5), &out);
-    assert_string_equal(out.bytes, "tpu-v5p (TPU v5p), with chip.launch=1.5 us, hbm.clock=1.6 GHz, "
-                                   "hbm.timing.t_refi=3.9 us, hbm.controller.refresh=none, dma.queues=1");
+    assert_string_equal(ts_report_machine_name(arena, changed("tpu-v5p", sets, 5)),
+                        "tpu-v5p (TPU v5p), with chip.launch=1.5 us, hbm.clock=1.6 GHz, "
+                        "hbm.timing.t_refi=3.9 us, hbm.controller.refresh=none, dma.queues=1");
     assert_string_equal(ts_report_machine_escaped(arena, changed("tpu-v5p", &title, 1)),
                         "tpu-v5p (a &lt; b), with title=&quot;a &lt; b&quot;");
     assert_string_equal(line_of("machine       ", sets, 0), "machine       tpu-v5e (TPU v5e), the default\n");
