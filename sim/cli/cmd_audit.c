@@ -118,10 +118,8 @@ static int report(ts_error *err, const cli_line *line, const ts_audit_result *re
                   const ts_audit_view *view, double limit) {
     if (!save(err, line, result, view)) return cli_fail(err);
     ts_text out = ts_text_begin(line->arena);
-    if (cli_value(line, "json"))
-        ts_report_audit_json(result, view, &out);
-    else if (cli_reports(line))
-        ts_report_audit(result, view, &out);
+    if (cli_reports(line))
+        (cli_value(line, "json") ? ts_report_audit_json : ts_report_audit)(result, view, &out);
     if (out.length > 0) cli_print(&out);
     if (limit == 0 || (double)result->sum.padded_bytes <= limit * (double)result->sum.logical_bytes) return 0;
     ts_error_set(err, TS_ERROR_FAULT, "padded bytes are %.3fx the logical ones, more than --fail-over %gx",

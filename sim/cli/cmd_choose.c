@@ -195,10 +195,8 @@ int cmd_choose(int argc, char **argv) {
     ts_text out = ts_text_begin(line.arena);
     if (!choose(&err, &line, &request, &view, &result) || !save(&err, &line, &result, &view))
         return end_badly(&line, &err);
-    if (cli_value(&line, "json"))
-        ts_report_choose_json(&result, &view, &out);
-    else if (cli_reports(&line))
-        ts_report_choose(&result, &view, &out);
+    if (cli_reports(&line))
+        (cli_value(&line, "json") ? ts_report_choose_json : ts_report_choose)(&result, &view, &out);
     if (out.length > 0) cli_print(&out);
     warn(&result, line.arena);
     return cli_end(&line, 0);

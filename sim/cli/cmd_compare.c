@@ -83,10 +83,8 @@ int cmd_compare(int argc, char **argv) {
         return cli_end(&line, cli_error(&line, &err));
     if (!save_page(&err, &line, &result, &view)) return cli_end(&line, cli_fail(&err));
     ts_text out = ts_text_begin(line.arena);
-    if (cli_value(&line, "json"))
-        ts_report_compare_json(&result, &view, &out);
-    else if (cli_reports(&line))
-        ts_report_compare(&result, &view, &out);
+    if (cli_reports(&line))
+        (cli_value(&line, "json") ? ts_report_compare_json : ts_report_compare)(&result, &view, &out);
     cli_print(&out);
     return cli_end(&line, check_limit(&err, &result, limit) ? 0 : cli_fail(&err));
 }

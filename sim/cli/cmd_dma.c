@@ -76,13 +76,10 @@ static int print_price(const cli_line *line) {
     ts_transfer_others tried[2], *others = cli_value(line, "alone") ? NULL : tried;
     ts_transfer_detail detail = cli_value(line, "explain") ? TS_TRANSFER_COST_AND_LOOPS : TS_TRANSFER_COST;
     if (!price(&err, line, &study, others)) return cli_fail(&err);
-    ts_text out = ts_text_begin(line->arena);
-    if (cli_value(line, "html")) {
-        ts_report_transfer_html(&study, others, &out);
-        if (!cli_save(&err, line, "html", &out)) return cli_fail(&err);
-        ts_text_clear(&out);
-    }
-    if (cli_value(line, "json") || cli_reports(line))
+    ts_text out = ts_text_begin(line->arena), *html = cli_text_for(line, "html");
+    if (html) ts_report_transfer_html(&study, others, html);
+    if (!cli_save(&err, line, "html", html)) return cli_fail(&err);
+    if (cli_reports(line))
         (cli_value(line, "json") ? ts_report_transfer_json : ts_report_transfer)(&study, others, detail,
                                                                                  &out);
     return cli_print(&out);

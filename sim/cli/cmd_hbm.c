@@ -101,7 +101,7 @@ static bool print(ts_error *err, const cli_line *line, ts_text *out) {
     if (line->operand_count == 0)
         return ts_error_set(err, TS_ERROR_USAGE, "too few operands, expected PATTERN|TRACE");
     if (!run(err, line, &report)) return false;
-    if (json || cli_reports(line)) /* else the commands are what is printed */
+    if (cli_reports(line)) /* else the commands are what is printed */
         (json ? ts_report_hbm_json : ts_report_hbm)(&report, out);
     return true;
 }

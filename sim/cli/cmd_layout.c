@@ -64,21 +64,18 @@ static void warn_of_storage(const ts_layout_question *q) {
 }
 
 static bool save_svg(ts_error *err, const cli_line *line, int count, const ts_shape *const *shapes) {
-    ts_text svg;
-    if (cli_value(line, "svg") == NULL) return true;
-    for (int i = 0; i < count; i++)
+    ts_text *svg = cli_text_for(line, "svg");
+    for (int i = 0; svg && i < count; i++)
         if (ts_shape_layout(err, shapes[i], "drawing") == NULL) return false;
-    svg = ts_text_begin(line->arena);
-    ts_report_svg(line->arena, count, shapes, &svg);
-    return cli_save(err, line, "svg", &svg);
+    if (svg) ts_report_svg(line->arena, count, shapes, svg);
+    return cli_save(err, line, "svg", svg);
 }
 
 static bool save_page(ts_error *err, const cli_line *line, const ts_shape *shape) {
-    if (cli_value(line, "html") == NULL) return true;
-    if (ts_shape_layout(err, shape, "drawing") == NULL) return false;
-    ts_text page = ts_text_begin(line->arena);
-    ts_report_shape_html(line->arena, shape, &page);
-    return cli_save(err, line, "html", &page);
+    ts_text *page = cli_text_for(line, "html");
+    if (page && ts_shape_layout(err, shape, "drawing") == NULL) return false;
+    if (page) ts_report_shape_html(line->arena, shape, page);
+    return cli_save(err, line, "html", page);
 }
 
 static int print_ansi(const cli_line *line, int count, const ts_shape *const *shapes) {
@@ -131,10 +128,8 @@ static int explain(cli_line *line, const ts_shape *shape) {
         return cli_fail(&err);
     if (cli_value(line, "ansi") != NULL) return print_ansi(line, 1, &q.shape);
     ts_text out = ts_text_begin(line->arena);
-    if (cli_value(line, "json") != NULL)
-        ts_report_layout_answer_json(&q, &out);
-    else if (cli_reports(line))
-        ts_report_layout_answer(&q, &out);
+    if (cli_reports(line))
+        (cli_value(line, "json") ? ts_report_layout_answer_json : ts_report_layout_answer)(&q, &out);
     int written = cli_print(&out);
     if (q.translated != NULL) warn_of_storage(&q);
     return written != 0 || q.compared.equal ? written : 3;
@@ -224,10 +219,9 @@ static int explain_pair(ts_error *err, const cli_line *line) {
         return cli_fail(err);
     if (cli_value(line, "ansi") != NULL) return print_ansi(line, 2, pair.shapes);
     ts_text out = ts_text_begin(line->arena);
-    if (cli_value(line, "json") != NULL)
-        ts_report_layout_pair_json(line->arena, &pair, &out);
-    else if (cli_reports(line))
-        ts_report_layout_pair(line->arena, &pair, &out);
+    if (cli_reports(line))
+        (cli_value(line, "json") ? ts_report_layout_pair_json : ts_report_layout_pair)(line->arena, &pair,
+                                                                                       &out);
     return cli_print(&out);
 }
 
@@ -261,10 +255,8 @@ static int print_sharding(cli_line *line) {
         !save_sharding(&err, line, &mesh, sharding))
         return cli_fail(&err);
     ts_text out = ts_text_begin(line->arena);
-    if (cli_value(line, "json"))
-        ts_report_sharding_json(&mesh, sharding, &out);
-    else if (cli_reports(line))
-        ts_report_sharding(&mesh, sharding, &out);
+    if (cli_reports(line))
+        (cli_value(line, "json") ? ts_report_sharding_json : ts_report_sharding)(&mesh, sharding, &out);
     return cli_print(&out);
 }
 

@@ -75,10 +75,8 @@ static bool save(ts_error *err, const cli_line *line, const ts_reshard_report *r
 static bool print(ts_error *err, const cli_line *line, ts_text *out) {
     ts_reshard_report *report = TS_NEW(line->arena, ts_reshard_report);
     if (!plan(err, line, report) || !save(err, line, report)) return false;
-    if (cli_value(line, "json"))
-        ts_report_reshard_json(report, out);
-    else if (cli_reports(line))
-        ts_report_reshard(report, out);
+    if (cli_reports(line))
+        (cli_value(line, "json") ? ts_report_reshard_json : ts_report_reshard)(report, out);
     return true;
 }
 

@@ -217,10 +217,7 @@ static int run_grid(ts_error *err, const cli_line *line, const ts_run_request *r
     cli_progress_end(&bar);
     if (!rows) return cli_fail(err);
     ts_text out = ts_text_begin(line->arena);
-    if (cli_value(line, "json") != NULL)
-        ts_report_grid_json(&all, rows, &out);
-    else
-        ts_report_grid(&all, rows, &out);
+    (cli_value(line, "json") ? ts_report_grid_json : ts_report_grid)(&all, rows, &out);
     cli_print(&out);
     return exit_code(rows, grid->point_count);
 }
@@ -234,10 +231,9 @@ static void use_point(const cli_line *line, const ts_grid *grid, ts_run_request 
 
 static bool save_page(ts_error *err, const cli_line *line, const ts_run_request *request,
                       const ts_run_result *result, const cli_trace *trace) {
-    if (!cli_value(line, "html")) return true;
-    ts_text out = ts_text_begin(line->arena);
-    ts_report_run_html(request, result, &trace->page, &out);
-    return cli_save(err, line, "html", &out);
+    ts_text *page = cli_text_for(line, "html");
+    if (page) ts_report_run_html(request, result, &trace->page, page);
+    return cli_save(err, line, "html", page);
 }
 
 /* With its timeline. */
