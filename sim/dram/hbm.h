@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/members.h"
+#include "base/number.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "machine/hbm_config.h"
@@ -147,6 +148,12 @@ typedef struct {
     int64_t open_cycles;                        /* with a row open, of all pseudo channels, up to end_cycle */
     int64_t limiter_cycles[TS_HBM_LIMITER_COUNT]; /* of all pseudo channels, up to end_cycle */
 } ts_hbm_stats;
+static inline double ts_hbm_row_hit_rate(const ts_hbm_stats *s) {
+    return ts_fraction(s->row_hits, s->row_hits + s->row_misses + s->row_conflicts);
+}
+static inline double ts_hbm_mean_read_latency(const ts_hbm_stats *s) {
+    return ts_fraction(s->read_latency_sum, s->reads);
+}
 /* All that add up: not read_latency_max, nor end_cycle. */
 extern const ts_member ts_hbm_stats_members[];
 /* Adds those so many times; the longer of the latencies. */

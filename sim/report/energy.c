@@ -39,11 +39,15 @@ void report_energy(ts_text *out, const char *label, const ts_energy *energy, dou
 
 enum { DECIMALS = 12, OP_DECIMALS = 15 }; /* an operation is stated in fJ */
 
-void report_hbm_energy_json(ts_json *json, const char *key, const double joules[TS_HBM_ENERGY_CAUSES]) {
+double report_total_joules(const double joules[TS_HBM_ENERGY_CAUSES]) {
     double total = 0;
     for (int i = 0; i < TS_HBM_ENERGY_CAUSES; i++) total += joules[i];
+    return total;
+}
+
+void report_hbm_energy_json(ts_json *json, const char *key, const double joules[TS_HBM_ENERGY_CAUSES]) {
     ts_json_object(json, key);
-    ts_json_real(json, "total", total, DECIMALS);
+    ts_json_real(json, "total", report_total_joules(joules), DECIMALS);
     for (int i = 0; i < TS_HBM_ENERGY_CAUSES; i++)
         ts_json_real(json, ts_hbm_energy_name((ts_hbm_energy_cause)i), joules[i], DECIMALS);
     ts_json_close(json);

@@ -14,8 +14,6 @@ static double bandwidth_fraction(const ts_hbm_report *r) {
     return r->run.cycles > 0 ? bursts / (double)r->run.cycles : 0;
 }
 
-static int64_t served(const ts_hbm_stats *s) { return s->row_hits + s->row_misses + s->row_conflicts; }
-
 static void add_head(ts_text *out, const ts_hbm_report *r) {
     ts_text_add(out, "requests      %s: %s of %d bytes, %s\n", ts_text_one_line(out->arena, r->what),
                 ts_text_grouped(out->arena, r->run.requests), TS_HBM_REQUEST_BYTES,
@@ -36,12 +34,12 @@ static void add_time(ts_text *out, const ts_hbm_report *r) {
 }
 
 static void add_counts(ts_text *out, const ts_hbm_stats *s) {
-    ts_text_add(out, "rows          %.2f %% hits, %s, %s, %s\n", 100 * ts_fraction(s->row_hits, served(s)),
+    ts_text_add(out, "rows          %.2f %% hits, %s, %s, %s\n", 100 * ts_hbm_row_hit_rate(s),
                 ts_text_counted(out->arena, s->activations, "activation"),
                 ts_text_counted(out->arena, s->precharges, "precharge"),
                 ts_text_counted(out->arena, s->refreshes, "refresh"));
     ts_text_add(out, "reads         %s, mean latency %.2f cycles, longest %s\n",
-                ts_text_counted(out->arena, s->reads, "burst"), ts_fraction(s->read_latency_sum, s->reads),
+                ts_text_counted(out->arena, s->reads, "burst"), ts_hbm_mean_read_latency(s),
                 ts_text_grouped(out->arena, s->read_latency_max));
     ts_text_add(out, "writes        %s, %s to reads, %s to writes\n",
                 ts_text_counted(out->arena, s->writes, "burst"),
@@ -75,16 +73,10 @@ static void add_limiters(ts_text *out, const ts_hbm_report *r) {
     }
 }
 
-static double total_joules(const double joules[TS_HBM_ENERGY_CAUSES]) {
-    double sum = 0;
-    for (int i = 0; i < TS_HBM_ENERGY_CAUSES; i++) sum += joules[i];
-    return sum;
-}
-
 static void add_energy(ts_text *out, const ts_hbm_report *r) {
     double joules[TS_HBM_ENERGY_CAUSES], seconds = (double)r->run.cycles / (tick_ghz(r) * 1e9);
     ts_hbm_energy_joules(&r->machine->hbm, &r->run.stats, r->run.cycles, joules);
-    double total = total_joules(joules);
+    double total = report_total_joules(joules);
     ts_text_add(out, "energy        %.3f uJ, %.3f W, %.2f pJ a byte\n", total * 1e6,
                 seconds > 0 ? total / seconds : 0,
                 r->run.bytes > 0 ? total * 1e12 / (double)r->run.bytes : 0);
@@ -116,8 +108,8 @@ static void add_json_time(ts_json *json, const ts_hbm_report *r) {
     ts_json_real(json, "gb_per_s",
                  r->run.cycles > 0 ? (double)r->run.bytes / (double)r->run.cycles * tick_ghz(r) : 0, 3);
     ts_json_real(json, "bandwidth_fraction", bandwidth_fraction(r), 6);
-    ts_json_real(json, "row_hit_rate", ts_fraction(s->row_hits, served(s)), 6);
-    ts_json_real(json, "mean_read_latency_cycles", ts_fraction(s->read_latency_sum, s->reads), 4);
+    ts_json_real(json, "row_hit_rate", ts_hbm_row_hit_rate(s), 6);
+    ts_json_real(json, "mean_read_latency_cycles", ts_hbm_mean_read_latency(s), 4);
     ts_json_int(json, "max_read_latency_cycles", s->read_latency_max);
 }
 

@@ -9,12 +9,6 @@
 #include "plain.h"
 #include "report/json.h"
 
-static double row_hit_rate(const ts_hbm_stats *s) {
-    return ts_fraction(s->row_hits, s->row_hits + s->row_misses + s->row_conflicts);
-}
-
-static double read_latency(const ts_hbm_stats *s) { return ts_fraction(s->read_latency_sum, s->reads); }
-
 static double larger(double a, double b) { return a > b ? a : b; }
 static double distance(double a, double b) { return a > b ? a - b : b - a; }
 
@@ -30,12 +24,12 @@ typedef struct {
 static void note(differences *d, const ts_hbm_comparison *c) {
     const ts_hbm_reference *r = c->reference;
     int64_t cycles = llabs((long long)(c->run.cycles - ts_hbm_reference_cycles(r)));
-    double latency = rounded(distance(read_latency(&c->run.stats), r->read_latency), 0.05);
+    double latency = rounded(distance(ts_hbm_mean_read_latency(&c->run.stats), r->read_latency), 0.05);
     d->runs++;
     if (cycles > d->cycles) d->cycles = cycles;
     d->percent = larger(d->percent, 100 * (double)cycles / (double)r->cycles);
     d->row_hits =
-        larger(d->row_hits, rounded(distance(row_hit_rate(&c->run.stats), r->row_hit_rate), 0.00005));
+        larger(d->row_hits, rounded(distance(ts_hbm_row_hit_rate(&c->run.stats), r->row_hit_rate), 0.00005));
     if (r->read_latency > 0) d->latency_percent = larger(d->latency_percent, 100 * latency / r->read_latency);
 }
 
@@ -111,7 +105,7 @@ static void add_run(const ts_hbm_accuracy *a, const ts_hbm_comparison *c, run_co
                 ts_text_grouped(out->arena, c->run.cycles));
     ts_text_add(out, "| %.4f | %.4f | %.1f |",
                 r->bandwidth_fraction * (double)r->cycles / (double)c->run.cycles,
-                row_hit_rate(&c->run.stats), read_latency(&c->run.stats));
+                ts_hbm_row_hit_rate(&c->run.stats), ts_hbm_mean_read_latency(&c->run.stats));
     if (other)
         ts_text_add(out, " %s | %s |", ts_text_grouped(out->arena, ts_hbm_reference_cycles(other->reference)),
                     ts_text_grouped(out->arena, other->run.cycles));
@@ -203,9 +197,9 @@ static void add_json_run(ts_json *json, const ts_hbm_comparison *c) {
     ts_json_int(json, "reference_cycles", ts_hbm_reference_cycles(r));
     ts_json_int(json, "cycles", c->run.cycles);
     ts_json_real(json, "reference_row_hit_rate", r->row_hit_rate, 4);
-    ts_json_real(json, "row_hit_rate", row_hit_rate(&c->run.stats), 6);
+    ts_json_real(json, "row_hit_rate", ts_hbm_row_hit_rate(&c->run.stats), 6);
     ts_json_real(json, "reference_mean_read_latency_cycles", r->read_latency, 1);
-    ts_json_real(json, "mean_read_latency_cycles", read_latency(&c->run.stats), 4);
+    ts_json_real(json, "mean_read_latency_cycles", ts_hbm_mean_read_latency(&c->run.stats), 4);
     ts_json_close(json);
 }
 

@@ -83,18 +83,13 @@ static void add_loop(const ts_run_result *result, const ts_profile_loop *loop, p
     const double parts[] = {share(result->profile, loop->own_cycles), 0};
     char percent[TEXT];
     ts_text location = ts_text_begin(p->out->arena);
-    const char *first = "";
-    if (loop->source) {
-        ts_program_print_location(result->program, loop->source, loop->first_line, &location);
-        first = report_source_line(p->out->arena, report_source_new(p->out->arena, loop->source),
-                                   loop->first_line);
-    }
+    if (loop->source) ts_program_print_location(result->program, loop->source, loop->first_line, &location);
     if (loop->last_line > loop->first_line) ts_text_add(&location, "-%d", loop->last_line);
     if (loop->locations > 1) ts_text_add(&location, " in %d places", loop->locations);
     snprintf(percent, sizeof percent, "%.1f", 100 * parts[0]);
     page_row(p);
     page_cell(p, "%s", location.bytes);
-    page_code(p, first);
+    page_code(p, report_loop_text(p->out->arena, loop));
     page_number(p, (double)loop->own_cycles, "%s", ts_text_grouped(p->out->arena, loop->own_cycles));
     page_heat(p, (double)loop->own_cycles, parts, percent);
     page_number(p, (double)v[TS_LINE_CYCLES], "%s", ts_text_grouped(p->out->arena, v[TS_LINE_CYCLES]));

@@ -130,11 +130,7 @@ static void add_loop(const listing *l, const ts_profile_loop *loop) {
         ts_text_add(l->out, "%d", loop->first_line);
     if (loop->last_line > loop->first_line) ts_text_add(l->out, "-%d", loop->last_line);
     if (loop->locations > 1) ts_text_add(l->out, " in %d places", loop->locations);
-    ts_text_add(l->out, "  ");
-    if (loop->source)
-        ts_text_add(l->out, "%s",
-                    report_source_line(l->out->arena, report_source_new(l->out->arena, loop->source),
-                                       loop->first_line));
+    ts_text_add(l->out, "  %s", report_loop_text(l->out->arena, loop));
     end_row(l, begin, "");
 }
 

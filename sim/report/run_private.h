@@ -59,6 +59,8 @@ typedef void report_line_taker(void *self, const report_line *line);
 void report_lines_walk(const ts_run_result *result, ts_arena *arena, report_line_taker *take, void *self);
 /* What it waited for longest, the longest first; returns how many. */
 int report_line_reasons(const ts_profile *profile, const ts_line_counts *counts, int reasons[REPORT_REASONS]);
+/* Of what its first line says; "": it is of no text. */
+const char *report_loop_text(ts_arena *arena, const ts_profile_loop *loop);
 /* How many of the loops have any heat. */
 int report_hot_loops(const ts_profile *profile);
 

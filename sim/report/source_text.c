@@ -52,3 +52,8 @@ const char *report_source_line(ts_arena *arena, const report_source *source, int
     read_line(source->starts[line - 1], source->starts[line], &depth, &out);
     return out.bytes;
 }
+
+const char *report_loop_text(ts_arena *arena, const ts_profile_loop *loop) {
+    if (!loop->source) return "";
+    return report_source_line(arena, report_source_new(arena, loop->source), loop->first_line);
+}
