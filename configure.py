@@ -653,7 +653,7 @@ def build_ninja(emulates=False, has32=False, compiler="", opened=False, mpi=""):
     matrix(out, emulates, has32)
     out.edge("install", "install", ["build/release/tilesim", "build/release/libtilesim.a", f"build/release/{SONAME}"])
     drivers = [driver for driver in drivers if driver.startswith("build/release/")]
-    ranks = [out.edge("mpi", RANKS_LIBRARY, [RANKS, "|", "sim/sweep/ranks.h", "sim/sweep/crew.h"])] * bool(mpi)
+    ranks = [out.edge("mpi", RANKS_LIBRARY, [RANKS, "|", "sim/sweep/crew.h"])] * bool(mpi)
     out.edge("phony", "all", [*ranks, "build/release/tilesim", "build/release/libtilesim.a", f"build/release/{SONAME}", *PACKAGE, *drivers, *calls])
     return "\n".join(out.lines) + "\ndefault all\n"
 

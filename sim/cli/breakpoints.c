@@ -1,5 +1,5 @@
 /* Breakpoints of the debugger: where it stops, and under which condition. */
-#include "breakpoints.h"
+#include "run_request.h"
 
 #include <ctype.h>
 #include <limits.h>

@@ -6,10 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "breakpoints.h"
+#include "run_request.h"
 #include "commands.h"
 #include "options.h"
-#include "run_request.h"
 #include "report/debug.h"
 #include "study/transfer.h"
 

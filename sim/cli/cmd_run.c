@@ -8,7 +8,6 @@
 #include "files.h"
 #include "options.h"
 #include "run_request.h"
-#include "run_trace.h"
 #include "base/file.h"
 #include "progress.h"
 #include "report/run.h"

@@ -12,7 +12,7 @@
 #include "progress.h"
 #include "report/sweep.h"
 #include "sweep/case.h"
-#include "sweep/ranks.h"
+#include "sweep/crew.h"
 
 static const cli_option options[] = {
     {"db", '\0', "DATABASE",

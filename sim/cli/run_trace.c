@@ -1,5 +1,5 @@
 /* What a run does, event by event: to a file, or as lines. */
-#include "run_trace.h"
+#include "run_request.h"
 
 #include <stdio.h>
 #include <string.h>

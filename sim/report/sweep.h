@@ -3,11 +3,9 @@
 #define TILESIM_REPORT_SWEEP_H
 
 #include "base/text.h"
-#include "sweep/diff.h"
+#include "sweep/answers.h"
 #include "sweep/runs.h"
-#include "sweep/sensitivity.h"
 #include "sweep/sweep.h"
-#include "sweep/tune.h"
 
 typedef struct {
     const ts_sweep_table *table;

@@ -1,5 +1,5 @@
 /* Bursts of HBM as intervals in which a bus is busy, and as a rate. */
-#include "buses.h"
+#include "recorder.h"
 
 #include "base/number.h"
 

@@ -1,6 +1,4 @@
 /* From what the devices of a mesh tell to one timeline: a recorder each, whose processes become one. */
-#include "mesh_recorder.h"
-
 #include "recorder.h"
 
 enum { EVENTS = 256 }; /* of a device, that are passed on at once */

@@ -6,9 +6,8 @@
 #include "layout/shape.h"
 #include "pod/pod.h"
 
-#include "mesh_recorder.h"
+#include "recorder.h"
 #include "run_parts.h"
-#include "sharded.h"
 
 typedef struct {
     const ts_run_request *request;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/number.h"
-#include "profile_private.h"
+#include "run_parts.h"
 
 /* ---- Lines ---- */
 

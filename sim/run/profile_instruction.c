@@ -1,5 +1,5 @@
 /* What a profile counts of an instruction. */
-#include "profile_private.h"
+#include "run_parts.h"
 
 static const char *const names[] = {
 #define LINE_COUNTER(id, name, unit, meaning) name,

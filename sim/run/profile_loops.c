@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/number.h"
-#include "profile_private.h"
+#include "run_parts.h"
 
 /* Bundles head .. end; several branches back to one head are one loop. */
 typedef struct {

@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "base/number.h"
-#include "buses.h"
 #include "layout/shape.h"
 
 enum { TOKENS = 64 }; /* that are remembered of a semaphore */

@@ -1,5 +1,5 @@
 /* Which events of a run are drawn. */
-#include "rows.h"
+#include "recorder.h"
 
 #include <assert.h>
 

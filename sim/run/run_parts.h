@@ -3,6 +3,8 @@
 #define TILESIM_RUN_RUN_PARTS_H
 
 #include "run/run.h"
+#include "host/array.h"
+#include "mesh/sharding.h"
 
 /* Values of every input, before anything is simulated. */
 bool bind_inputs(ts_error *err, ts_arena *arena, const ts_run_request *request, const ts_program *program,
@@ -63,5 +65,30 @@ struct ts_pod *run_open_mesh(ts_error *err, ts_arena *arena, const ts_run_reques
 /* `parts` must stay where it is. The chip is the caller's to free. */
 bool run_parts_open(ts_error *err, ts_arena *arena, const ts_run_request *request,
                     const ts_chip_observer *observer, run_parts *parts);
+
+/* ---- Parts of a profile ---- */
+
+/* Of all cores; times: how often the instruction issued. */
+void profile_instruction(const ts_chip *chip, const ts_program *program, int bundle, int index,
+                         ts_line_counts *counts);
+/* Fills in the loops. */
+void profile_loops(ts_arena *arena, const ts_program *program, const ts_chip *chip, ts_profile *profile);
+
+/* ---- Arrays over the devices of a mesh: what a device holds of one, and one from what all devices hold ---- */
+
+/* What a device holds of an array, row-major; whole: reads all of it. Where dims do not divide evenly, parts
+ * that are shorter end with padding, which is 0. */
+ts_host_reader sharded_part(ts_arena *arena, const ts_sharding *sharding, int64_t device,
+                            const ts_host_reader *whole);
+/* The whole array, of copies the one on the first device; parts: of every device. */
+ts_host_reader sharded_whole(ts_arena *arena, const ts_sharding *sharding, const ts_host_reader *parts);
+/* Whether element `flat` of a device's part is padding; and elements of a dim, from the first on, that are
+ * not. */
+bool sharded_is_padding(const ts_sharding *sharding, int64_t device, int64_t flat);
+int64_t sharded_held(const ts_sharding *sharding, int dim, int64_t device);
+/* The lowest device that holds the same part as `device`. */
+int64_t sharded_first_copy(const ts_sharding *sharding, int64_t device);
+/* A reader of an array in memory. */
+ts_host_reader sharded_of_array(ts_arena *arena, const ts_host_array *array);
 
 #endif

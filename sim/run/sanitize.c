@@ -3,7 +3,6 @@
 #include "layout/shape.h"
 
 #include "run_parts.h"
-#include "sharded.h"
 
 bool *mark_tensors(ts_arena *arena, const ts_program *program, unsigned roles) {
     bool *marked = TS_NEW_ARRAY(arena, bool, program->code.tensor_count + 1);

@@ -1,5 +1,5 @@
 /* Arrays over devices. */
-#include "sharded.h"
+#include "run_parts.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* The table of a timeline's tracks. */
-#include "tracks.h"
+#include "recorder.h"
 
 #include "core/core.h"
 
@@ -88,10 +88,10 @@ void tracks_make(ts_arena *arena, ts_timeline *timeline, int64_t device, track_m
     int cores = code->cores > 1 ? code->cores : 1, units = ts_core_unit_count(&machine->core);
     *out =
         (track_map){.cores = cores, .units = units, .of_core = TRACK_UNITS + units + code->semaphore_count};
-    int buses = (int)ts_hbm_bus_count(&machine->hbm);
+    int bus_count = (int)ts_hbm_bus_count(&machine->hbm);
     table t = {.arena = arena};
-    t.tracks = TS_NEW_ARRAY(arena, ts_track,
-                            cores * out->of_core + machine->dma.queues + buses + 2 * TS_MESH_MAX_DIMS + 3);
+    t.tracks = TS_NEW_ARRAY(
+        arena, ts_track, cores * out->of_core + machine->dma.queues + bus_count + 2 * TS_MESH_MAX_DIMS + 3);
     for (int i = 0; i < cores; i++) add_core(&t, i, timeline);
     add_engine(&t, cores, out, timeline);
     add_memory(&t, cores + 1, out, timeline);

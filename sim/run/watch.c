@@ -1,5 +1,5 @@
 /* Bytes that are watched. */
-#include "watch.h"
+#include "session_private.h"
 
 #include "base/number.h"
 #include "layout/shape.h"

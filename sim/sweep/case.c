@@ -8,7 +8,6 @@
 #include "mesh/mesh_file.h"
 #include "names.h"
 #include "study/transfer.h"
-#include "sweep/moves.h"
 
 enum { UNKNOWN_BYTES = 16 << 20 };
 

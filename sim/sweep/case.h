@@ -1,4 +1,5 @@
-/* A point as it is asked: all texts filled in, the machine and the files found, and the key that says so. */
+/* A point as it is asked: all texts filled in, the machine and the files found, and the key that says so; and
+ * its answer. */
 #ifndef TILESIM_SWEEP_CASE_H
 #define TILESIM_SWEEP_CASE_H
 
@@ -47,5 +48,30 @@ ts_sweep_hashes *ts_sweep_hashes_new(ts_arena *arena);
 /* False: there is no such machine. A file that cannot be read is known by that. */
 bool ts_sweep_identify(ts_error *err, ts_arena *arena, ts_sweep_hashes *hashes, const ts_sweep_point *point,
                        const ts_sweep_case *asked, ts_sweep_identity *identity);
+
+/* ---- Figures at half and at twice what they are on the machine of a point ---- */
+
+/* A case's machine, with what is changed of it: "tpu-v4 with hbm.clock=1 GHz". */
+const char *ts_sweep_machine_text(ts_arena *arena, const ts_sweep_case *asked);
+
+/* Each machine is read once for all points. */
+ts_sweep_moves *ts_sweep_moves_new(ts_arena *arena);
+/* True: no case before had the same machine, with the same changed of it. */
+bool ts_sweep_moves_add(ts_sweep_moves *moves, const ts_sweep_case *asked);
+/* Of "hbm.clock*2": "hbm.clock=3.2 GHz". One that the machine does not have, or not as much of, is
+ * "hbm.clock=*2", which it refuses. */
+const char *ts_sweep_moves_set(ts_sweep_moves *moves, const ts_sweep_case *asked, const char *change);
+
+/* ---- The answer at a point of a study ---- */
+
+/* What one process keeps from point to point: machines that it loaded, prices. The study must outlive it; to
+ * free NULL is fine. */
+typedef struct ts_sweep_context ts_sweep_context;
+ts_sweep_context *ts_sweep_context_new(const ts_sweep_study *study);
+void ts_sweep_context_free(ts_sweep_context *context);
+
+/* Never fails: an error is in the row (TS_SWEEP_ERROR). Its texts are in the arena. index: 0 to the grid's
+ * points - 1, whether the study's conditions hold there or not. */
+void ts_sweep_answer(ts_arena *arena, ts_sweep_context *context, int64_t index, ts_sweep_row *row);
 
 #endif

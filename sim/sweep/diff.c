@@ -1,5 +1,5 @@
 /* Two databases compared. */
-#include "sweep/diff.h"
+#include "sweep/answers.h"
 
 #include <math.h>
 #include <stdio.h>

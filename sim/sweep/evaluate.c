@@ -1,5 +1,5 @@
 /* The questions of a study, each by the functions that its command calls. */
-#include "sweep/evaluate.h"
+#include "sweep/case.h"
 
 #include <string.h>
 
@@ -13,7 +13,6 @@
 #include "run/run.h"
 #include "study/hbm_run.h"
 #include "study/transfer.h"
-#include "sweep/case.h"
 
 enum { MOST_MACHINES = 32, MOST_FILE_BYTES = 1 << 30 };
 

@@ -9,7 +9,6 @@
 #include "mesh/mesh_file.h"
 #include "mosaic/mosaic.h"
 #include "sweep/case.h"
-#include "sweep/moves.h"
 #include "tilesim/version.h"
 
 typedef unsigned __int128 hash128;

@@ -1,5 +1,5 @@
 /* Figures at half and at twice what they are on the machine of a point. */
-#include "sweep/moves.h"
+#include "sweep/case.h"
 
 #include <string.h>
 

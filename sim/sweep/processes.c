@@ -14,7 +14,7 @@
 
 #include "base/host_clock.h"
 #include "sweep/crew.h"
-#include "sweep/evaluate.h"
+#include "sweep/case.h"
 
 enum { AHEAD = 8, MOST_ROW_BYTES = 1 << 24 };
 

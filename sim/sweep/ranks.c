@@ -1,5 +1,5 @@
 /* Points to other ranks, rows back. */
-#include "sweep/ranks.h"
+#include "sweep/crew.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

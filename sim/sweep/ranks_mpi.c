@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "sweep/ranks.h"
+#include "sweep/crew.h"
 
 enum { TAG = 1, SHORT_NS = 20000, LONG_NS = 1000000 };
 

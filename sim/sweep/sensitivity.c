@@ -1,5 +1,5 @@
 /* Figures halved and doubled, one at a time, and what becomes of a column. */
-#include "sweep/sensitivity.h"
+#include "sweep/answers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "base/number.h"
 #include "config/scale.h"
-#include "sweep/moves.h"
+#include "sweep/case.h"
 
 /* ---- The study ---- */
 

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/number.h"
 #include "names.h"
-#include "sweep/moves.h"
+#include "sweep/case.h"
 
 enum { MOST_POINTS = 10000000, MOST_VALUES = 1000000 };
 

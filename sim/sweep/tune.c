@@ -1,6 +1,6 @@
 /* Successive halving: K. Jamieson, A. Talwalkar, "Non-stochastic Best Arm Identification and Hyperparameter
  * Optimization", AISTATS 2016; the budget of a candidate is the size that it is asked at. */
-#include "sweep/tune.h"
+#include "sweep/answers.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 
 #include "base/host_clock.h"
-#include "sweep/evaluate.h"
+#include "sweep/case.h"
 #include "sweep/sweep.h"
 #include "tests/support/random_transfer.h"
 

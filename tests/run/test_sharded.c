@@ -1,5 +1,5 @@
 /* Arrays dealt out to devices and gathered, beside who holds what by the definition (ts_sharding_holds). */
-#include "run/sharded.h"
+#include "run/run_parts.h"
 
 #include <string.h>
 

@@ -3,8 +3,7 @@
 #include <string.h>
 
 #include "tests/support/test.h"
-#include "run/buses.h"
-#include "run/rows.h"
+#include "run/recorder.h"
 
 enum { TRACKS = 5, EVENTS = 8 };
 

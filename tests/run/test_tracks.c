@@ -1,5 +1,5 @@
 /* The table of a timeline's tracks: of one core and of two, of a device alone and on a mesh. */
-#include "run/tracks.h"
+#include "run/recorder.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Bytes that are watched, and the runs of bytes that a plan moves. */
-#include "run/watch.h"
+#include "run/session_private.h"
 
 #include <stdlib.h>
 

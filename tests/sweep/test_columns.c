@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "sweep/evaluate.h"
+#include "sweep/case.h"
 #include "sweep/table.h"
 #include "tests/support/test.h"
 

@@ -1,5 +1,5 @@
 /* Two databases of a study compared. */
-#include "sweep/diff.h"
+#include "sweep/answers.h"
 
 #include <math.h>
 #include <string.h>

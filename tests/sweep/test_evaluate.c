@@ -1,5 +1,5 @@
 /* Each question of a study gives what the functions below it give, in the columns that have their names. */
-#include "sweep/evaluate.h"
+#include "sweep/case.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Figures moved: what "hbm.clock*2" is on each machine, and which machines are new. */
 #include "tests/support/test.h"
 
-#include "sweep/moves.h"
+#include "sweep/case.h"
 
 TEST_WITH_ARENA(machines) {
     const char *const sets[] = {"hbm.clock=1 GHz", "hbm.clock=3 GHz"};

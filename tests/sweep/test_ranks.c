@@ -1,5 +1,5 @@
 /* Ranks without MPI: what rank 0 sends and takes, what the others answer, by a mailbox of the test's own. */
-#include "sweep/ranks.h"
+#include "sweep/crew.h"
 
 #include <stdlib.h>
 #include <string.h>

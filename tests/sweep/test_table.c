@@ -3,9 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sweep/sensitivity.h"
+#include "sweep/answers.h"
 #include "sweep/table.h"
-#include "sweep/tune.h"
 #include "tests/support/study.h"
 #include "tests/support/test.h"
 
