@@ -137,7 +137,7 @@ static void add_sums(const ts_audit_result *r, page *p) {
         if (sum->buffers == 0) continue;
         page_row(p);
         page_cell(p, "%s", ts_report_audit_space(i));
-        page_number(p, (double)sum->buffers, "%lld", (long long)sum->buffers);
+        page_integer(p, sum->buffers);
         page_bytes(p, sum->logical_bytes);
         page_bytes(p, sum->padded_bytes);
         page_number(p, ratio, "%s",
@@ -188,7 +188,7 @@ static void add_classes(const ts_audit_result *r, page *p) {
         const ts_audit_shape *shape = &r->shapes[r->classes[i].shape];
         double ratio = report_expansion(shape->logical_bytes, shape->padded_bytes);
         page_row(p);
-        page_number(p, (double)r->classes[i].count, "%lld", (long long)r->classes[i].count);
+        page_integer(p, r->classes[i].count);
         page_bytes(p, shape->padded_bytes);
         page_bytes(p, shape->logical_bytes);
         page_number(p, ratio, "%s",
@@ -219,7 +219,7 @@ static void add_group(const ts_audit_result *r, const ts_audit_group *group, pag
     page_row(p);
     page_cell(p, "%s", ts_hlo_opcode_name(group->first.opcode));
     page_cell(p, "%s", ts_audit_level_text(group->first.level));
-    page_number(p, (double)group->first.runs, "%lld", (long long)group->first.runs);
+    page_integer(p, group->first.runs);
     add_costs(group, p);
     page_cell(p, "%s%s", ts_report_audit_what(p->out->arena, group), ts_report_audit_runs(&group->first));
     const char *from = ts_report_audit_from(r, &group->first);
@@ -247,7 +247,7 @@ static void add_allocation(const ts_audit_result *r, const ts_audit_allocation *
     const ts_audit_shape *shape = one->shape >= 0 ? &r->shapes[one->shape] : NULL;
     const char *logical = shape ? ts_report_audit_bytes(p->out->arena, shape->logical_bytes) : "";
     page_row(p);
-    page_number(p, (double)one->line, "%lld", (long long)one->line);
+    page_integer(p, one->line);
     page_cell(p, "%s", one->text);
     page_number(p, shape ? (double)shape->logical_bytes : 0, "%s", logical);
     page_cell(p, "%s", one->space >= 0 ? ts_report_audit_space(one->space) : "");
@@ -268,7 +268,7 @@ static void add_memory(const ts_audit_result *r, page *p) {
     for (int i = 0; i < r->figure_count; i++) {
         const ts_audit_figure *f = &r->figures[i];
         page_row(p);
-        page_number(p, (double)f->line, "%lld", (long long)f->line);
+        page_integer(p, f->line);
         page_cell(p, "%s", f->text);
         page_cell(p, "%s", f->space >= 0 ? ts_report_audit_space(f->space) : "");
         page_cell(p, "%s", f->name);
@@ -293,7 +293,7 @@ static void add_reports(const ts_audit_result *r, page *p) {
     for (int i = 0; i < r->report_count && i < TABLE_ROWS; i++) {
         const ts_audit_report *report = &r->reports[i];
         page_row(p);
-        page_number(p, (double)report->line, "%lld", (long long)report->line);
+        page_integer(p, report->line);
         page_cell(p, "%s", report->reported);
         page_cell(p, "%s", report->reported_expansion);
         page_cell(p, "%s", report->is_tuple ? "a tuple: its table" : report->agrees ? "equals" : "differs");
@@ -320,7 +320,7 @@ static void add_copies(const ts_audit_result *r, page *p) {
         page_row(p);
         page_cell(p, "%s", copy->name);
         page_cell(p, "%s", copy->reader[0] ? copy->reader : "a result");
-        page_number(p, (double)copy->line, "%lld", (long long)copy->line);
+        page_integer(p, copy->line);
         page_bytes(p, copy->bytes);
         page_code(p, copy->from);
         page_code(p, copy->to);
@@ -339,7 +339,7 @@ static void add_left_out(const ts_audit_result *r, page *p) {
     page_table(p, NULL, headings, 3);
     for (int i = 0; i < r->kind_count; i++) {
         page_row(p);
-        page_number(p, (double)r->kinds[i].count, "%lld", (long long)r->kinds[i].count);
+        page_integer(p, r->kinds[i].count);
         page_cell(p, "%s", r->kinds[i].kind);
         page_code(p, r->kinds[i].excerpt);
     }

@@ -13,9 +13,16 @@ static double microseconds(const ts_choose_result *r, int64_t cycles) {
     return ts_machine_microseconds(r->request->machine, cycles);
 }
 
+/* At least, where it is not priced. */
+static int64_t cycles_of(const ts_candidate *c) { return c->priced ? c->cycles : c->bound_cycles; }
+
 static double ratio(const ts_choose_result *r, const ts_candidate *c) {
-    int64_t best = r->candidates[0].cycles, cycles = c->priced ? c->cycles : c->bound_cycles;
-    return best > 0 ? (double)cycles / (double)best : 1;
+    int64_t best = r->candidates[0].cycles;
+    return best > 0 ? (double)cycles_of(c) / (double)best : 1;
+}
+
+static const char *layout_of(const ts_candidate *c) {
+    return strchr(c->text, '{') ? strchr(c->text, '{') : c->text;
 }
 
 static void add_uses(const ts_choose_result *r, ts_text *out) {
@@ -74,8 +81,7 @@ static void add_head(const ts_choose_result *r, ts_text *out) {
 
 static void add_candidate(const ts_choose_result *r, const ts_candidate *c, ts_text *out) {
     bool parts = !r->request->program;
-    int64_t cycles = c->priced ? c->cycles : c->bound_cycles;
-    ts_text_add(out, "%c%11.3f %6.2fx%s %15s %7.1f %%", c->priced ? ' ' : '>', microseconds(r, cycles),
+    ts_text_add(out, "%c%11.3f %6.2fx%s %15s %7.1f %%", c->priced ? ' ' : '>', microseconds(r, cycles_of(c)),
                 ratio(r, c), c->is_tie && c != r->candidates ? "=" : " ",
                 ts_text_grouped(out->arena, c->bytes), report_padding_percent(r->logical_bytes, c->bytes));
     if (parts && c->priced)
@@ -86,7 +92,7 @@ static void add_candidate(const ts_choose_result *r, const ts_candidate *c, ts_t
         ts_text_add(out, " %10.1f", c->hbm_joules * 1e6);
     else
         ts_text_add(out, " %10s", "");
-    ts_text_add(out, "  %s", strchr(c->text, '{') ? strchr(c->text, '{') : c->text);
+    ts_text_add(out, "  %s", layout_of(c));
     if (c->alike > 1) ts_text_add(out, " and %d alike", c->alike - 1);
     if (parts && c->priced)
         ts_text_add(out, "\n%*sHBM %.1f uJ; %s", 30, "", c->hbm_joules * 1e6, c->limiter ? c->limiter : "");
@@ -134,9 +140,8 @@ static void add_flips(const ts_choose_result *r, ts_text *out) {
                 r->fields_moved);
     for (int i = 0; i < r->flip_count; i++) {
         const ts_choose_flip *f = &r->flips[i];
-        const char *text = r->candidates[f->winner].text;
         ts_text_add(out, "  %s = %s: %s, %.3f us instead of %.3f\n", f->field, f->value,
-                    strchr(text, '{') ? strchr(text, '{') : text, microseconds(r, f->cycles),
+                    layout_of(&r->candidates[f->winner]), microseconds(r, f->cycles),
                     microseconds(r, f->cycles_of_best));
     }
 }
@@ -149,14 +154,13 @@ void ts_report_choose(const ts_choose_result *r, const ts_choose_view *view, ts_
 }
 
 static void add_json_candidate(const ts_choose_result *r, const ts_candidate *c, ts_json *json) {
-    int64_t cycles = c->priced ? c->cycles : c->bound_cycles;
     ts_json_object(json, NULL);
     ts_json_text(json, "shape", c->text);
     ts_json_int(json, "bytes", c->bytes);
     report_padding_json(json, r->logical_bytes, c->bytes);
     ts_json_bool(json, "priced", c->priced);
-    ts_json_int(json, c->priced ? "cycles" : "cycles_at_least", cycles);
-    ts_json_real(json, "microseconds", microseconds(r, cycles), 6);
+    ts_json_int(json, c->priced ? "cycles" : "cycles_at_least", cycles_of(c));
+    ts_json_real(json, "microseconds", microseconds(r, cycles_of(c)), 6);
     ts_json_real(json, "ratio", ratio(r, c), 4);
     if (c->priced) ts_json_real(json, "hbm_joules", c->hbm_joules, 12);
     if (!r->request->program && c->priced) {
@@ -221,10 +225,6 @@ static void add_break(ts_text *out, int x, int y) {
                 x - 16, y + 21);
 }
 
-static const char *layout_of(const ts_candidate *c) {
-    return strchr(c->text, '{') ? strchr(c->text, '{') : c->text;
-}
-
 static bool is_drawn(const ts_choose_result *r, int i) {
     return i < BARS || r->candidates[i].is_now || r->candidates[i].is_rule;
 }
@@ -249,12 +249,11 @@ static chart measure(const ts_choose_result *r) {
     for (int i = 0; i < r->candidate_count; i++) {
         const ts_candidate *c = &r->candidates[i];
         if (!is_drawn(r, i)) continue;
-        int64_t cycles = c->priced ? c->cycles : c->bound_cycles;
         bool marked = c->is_now || c->is_rule;
         size_t length = strlen(layout_of(c)) + (marked ? sizeof marks : 0);
         longest = length > longest ? length : longest;
         all.rows++;
-        all.most_cycles = ts_max(all.most_cycles, in_scale(c, cycles, best->cycles));
+        all.most_cycles = ts_max(all.most_cycles, in_scale(c, cycles_of(c), best->cycles));
         all.most_bytes = ts_max(all.most_bytes, in_scale(c, c->bytes, best->bytes));
     }
     all.times = longest * LETTER < MOST_LABEL ? (int)longest * LETTER : MOST_LABEL;
@@ -271,14 +270,14 @@ static void add_name(const ts_candidate *c, int y, const chart *all, ts_text *ou
 
 static void add_time(const ts_choose_result *r, const ts_candidate *c, int y, const chart *all,
                      ts_text *out) {
-    int64_t cycles = c->priced ? c->cycles : c->bound_cycles;
-    double width = (double)cycles * SCALE / (double)(all->most_cycles > 0 ? all->most_cycles : 1);
+    double width = (double)cycles_of(c) * SCALE / (double)(all->most_cycles > 0 ? all->most_cycles : 1);
     bool longer = width > SCALE; /* cut, and no measure for the others */
     if (longer) width = SCALE;
     picture_bar(out, all->times, y, width, !c->priced ? "cut" : c->is_tie ? "data" : "data half", NULL);
     if (longer) add_break(out, all->times + SCALE, y);
     picture_text(out, all->times + (int)width + 5, y + 15, &(picture_font){0}, "%s%s",
-                 c->priced ? "" : "more than ", picture_microseconds(out->arena, microseconds(r, cycles)));
+                 c->priced ? "" : "more than ",
+                 picture_microseconds(out->arena, microseconds(r, cycles_of(c))));
 }
 
 static void add_bytes(const ts_choose_result *r, const ts_candidate *c, int y, const chart *all,

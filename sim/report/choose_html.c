@@ -46,7 +46,7 @@ static void add_candidate(const ts_choose_result *r, const ts_candidate *c, page
     page_code(p, c->text);
     page_number(p, microseconds(r, c), "%s%.3f", c->priced ? "" : "> ", microseconds(r, c));
     page_number(p, microseconds(r, c), "%.2fx", least > 0 ? microseconds(r, c) / least : 1);
-    page_number(p, (double)c->bytes, "%s", ts_text_grouped(p->out->arena, c->bytes));
+    page_count(p, c->bytes);
     page_number(p, percent, "%.1f %%", percent);
     add_notes(c, p);
 }

@@ -44,9 +44,9 @@ static void add_digits(ts_arena *arena, const ts_layout *layout, page *p) {
     page_table(p, "The place of an element is the sum of its digits, each times its stride.", headings, 5);
     for (int i = 0; i < layout->digit_count; i++) {
         page_row(p);
-        page_number(p, i, "%d", i);
-        page_number(p, (double)layout->digits[i].extent, "%" PRId64, layout->digits[i].extent);
-        page_number(p, (double)layout->digits[i].stride, "%" PRId64, layout->digits[i].stride);
+        page_integer(p, i);
+        page_integer(p, layout->digits[i].extent);
+        page_integer(p, layout->digits[i].stride);
         page_cell(p, "%s", layout->axes[layout->digits[i].axis].name);
         page_code(p, anatomy.values[i]);
     }
@@ -67,7 +67,7 @@ static void add_side(const ts_layout_pair *pair, int side, page *p) {
     double percent = report_padding_percent(report_held_bytes(shape), shape->storage_bytes);
     page_row(p);
     page_code(p, ts_shape_text(p->out->arena, shape));
-    page_number(p, (double)shape->storage_bytes, "%s", ts_text_grouped(p->out->arena, shape->storage_bytes));
+    page_count(p, shape->storage_bytes);
     page_number(p, percent, "%.1f %%", percent);
     page_cell(p, "%s", pair->index ? report_point_text(p->out->arena, shape->layout, pair->index) : "");
 }

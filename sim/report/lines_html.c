@@ -29,7 +29,7 @@ static void add_count(page *p, int64_t value) {
     if (value == 0)
         page_cell(p, "%s", "");
     else
-        page_number(p, (double)value, "%s", ts_text_grouped(p->out->arena, value));
+        page_count(p, value);
 }
 
 static void add_heat(const listing *l, const ts_line_counts *counts) {
@@ -48,7 +48,7 @@ static void add_line(void *self, const report_line *line) {
     if (line->counts && line->mark == ' ') add_reasons(l, line->counts, &below);
     page_row(l->page);
     if (line->line > 0)
-        page_number(l->page, line->line, "%d", line->line);
+        page_integer(l->page, line->line);
     else
         page_cell(l->page, "..");
     if (line->counts)
@@ -90,10 +90,10 @@ static void add_loop(const ts_run_result *result, const ts_profile_loop *loop, p
     page_row(p);
     page_cell(p, "%s", location.bytes);
     page_code(p, report_loop_text(p->out->arena, loop));
-    page_number(p, (double)loop->own_cycles, "%s", ts_text_grouped(p->out->arena, loop->own_cycles));
+    page_count(p, loop->own_cycles);
     page_heat(p, (double)loop->own_cycles, parts, percent);
-    page_number(p, (double)v[TS_LINE_CYCLES], "%s", ts_text_grouped(p->out->arena, v[TS_LINE_CYCLES]));
-    page_number(p, (double)v[TS_LINE_TIMES], "%s", ts_text_grouped(p->out->arena, v[TS_LINE_TIMES]));
+    page_count(p, v[TS_LINE_CYCLES]);
+    page_count(p, v[TS_LINE_TIMES]);
     double turn = ts_fraction(v[TS_LINE_CYCLES], v[TS_LINE_TIMES]);
     page_number(p, turn, "%.1f", turn);
 }

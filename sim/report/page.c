@@ -211,6 +211,12 @@ void page_number(page *p, double value, const char *format, ...) {
     va_end(arguments);
 }
 
+void page_integer(page *p, int64_t value) { page_number(p, (double)value, "%lld", (long long)value); }
+
+void page_count(page *p, int64_t value) {
+    page_number(p, (double)value, "%s", ts_text_grouped(p->out->arena, value));
+}
+
 void page_source_line(page *p, const page_source *line) {
     begin_cell_of(p, "source");
     ts_text_add(p->out, " data-depth=\"%d\" style=\"--depth:%d\">", line->depth, line->depth);

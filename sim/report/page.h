@@ -62,6 +62,8 @@ void page_code(page *p, const char *text);  /* a cell, in the font of programs *
 void page_words(page *p, const char *text); /* a cell wide enough for a sentence, or for a text on one line */
 /* A number sorts by its value. */
 void page_number(page *p, double value, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void page_integer(page *p, int64_t value); /* "1234" */
+void page_count(page *p, int64_t value);   /* "1,234" */
 /* A cell with text of a program, so deep in; `note` behind it, and `below` it in small letters ("": nothing).
  * Of rows of which those deeper in are a part, `folds`. */
 typedef struct {

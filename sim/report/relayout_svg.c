@@ -162,7 +162,7 @@ static void add_ops(const ts_relayout *plan, page *p) {
         if (plan->counts[i] == 0) continue;
         page_row(p);
         page_code(p, ts_relayout_op_name((ts_relayout_kind)i));
-        page_number(p, (double)plan->counts[i], "%" PRId64, plan->counts[i]);
+        page_integer(p, plan->counts[i]);
     }
     page_table_end(p);
 }

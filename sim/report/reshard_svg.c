@@ -135,7 +135,7 @@ static void add_steps(page *p, const ts_reshard_report *r) {
         page_number(p, i + 1, "%d", i + 1);
         page_cell(p, "%s", ts_collective_name(c->kind));
         page_cell(p, "%s", c->kind == TS_COLLECTIVE_SLICE ? "" : ts_algorithm_name(c->algorithm));
-        page_number(p, (double)price->steps, "%" PRId64, price->steps);
+        page_integer(p, price->steps);
         page_number(p, (double)price->sent_bytes, "%s",
                     ts_report_size(p->out->arena, (double)price->sent_bytes));
         page_number(p, (double)price->link_bytes, "%s",

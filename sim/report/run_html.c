@@ -169,8 +169,8 @@ static void add_checks(const ts_run_result *result, page *p) {
         page_row(p);
         page_code(
             p, ts_arena_copy_text(p->out->arena, text->source->text + text->begin, text->end - text->begin));
-        page_number(p, (double)check->count, "%s", ts_text_grouped(p->out->arena, (int64_t)check->count));
-        page_number(p, (double)check->failed, "%s", ts_text_grouped(p->out->arena, (int64_t)check->failed));
+        page_count(p, (int64_t)check->count);
+        page_count(p, (int64_t)check->failed);
         page_number(p, check->max_abs, "%.4g", check->max_abs);
         page_number(p, check->max_ulp, "%.4g", check->max_ulp);
     }
@@ -194,7 +194,7 @@ static void add_tensor_row(const ts_run_result *result, int i, page *p) {
     page_row(p);
     page_code(p, tensor->name);
     page_cell(p, "%s", ts_space_text(tensor->space));
-    page_number(p, (double)tensor->bytes, "%s", ts_text_grouped(p->out->arena, tensor->bytes));
+    page_count(p, tensor->bytes);
     page_number(p, padding, "%.1f %%", padding);
     page_code(p, ts_shape_text(p->out->arena, tensor->shape));
     page_cell(p, "%s", origin ? origin : "");

@@ -253,13 +253,13 @@ static void add_table_row(const ts_page_trace *t, int track, const by_track *s, 
     page_row(p);
     page_cell(p, "%s", t->timeline->processes[about->process]);
     page_cell(p, "%s", about->name);
-    page_number(p, (double)count, "%s", ts_text_grouped(p->out->arena, count));
+    page_count(p, count);
     if (cycles == 0) {
         page_cell(p, "%s", "");
         page_cell(p, "%s", "");
         return;
     }
-    page_number(p, (double)cycles, "%s", ts_text_grouped(p->out->arena, cycles));
+    page_count(p, cycles);
     page_number(p, (double)cycles, "%.1f %%", 100.0 * (double)cycles / (double)all);
 }
 
@@ -319,12 +319,12 @@ static void add_transfer_row(const ts_timeline *timeline, const transfer_sum *su
     page_row(p);
     page_number(p, transfer->line, "%s", location.bytes);
     page_code(p, name.bytes);
-    page_number(p, (double)sum->count, "%s", ts_text_grouped(p->out->arena, sum->count));
-    page_number(p, (double)sum->useful, "%s", ts_text_grouped(p->out->arena, sum->useful));
-    page_number(p, (double)sum->moved, "%s", ts_text_grouped(p->out->arena, sum->moved));
+    page_count(p, sum->count);
+    page_count(p, sum->useful);
+    page_count(p, sum->moved);
     double each = (double)sum->cycles / (double)sum->count;
     page_number(p, each, "%.1f", each);
-    page_number(p, (double)sum->longest, "%s", ts_text_grouped(p->out->arena, sum->longest));
+    page_count(p, sum->longest);
     double rate = sum->cycles > 0
                       ? (double)sum->useful / ts_machine_microseconds(timeline->machine, sum->cycles) / 1000
                       : 0;

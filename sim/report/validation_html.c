@@ -7,8 +7,8 @@
 static void add_group(const ts_validated_group *g, page *p) {
     page_row(p);
     page_cell(p, "%s", g->group->name);
-    page_number(p, g->rows, "%d", g->rows);
-    page_number(p, g->modelled, "%d", g->modelled);
+    page_integer(p, g->rows);
+    page_integer(p, g->modelled);
     page_number(p, g->model.median, "%.1f", g->model.median);
     page_number(p, g->model.high, "%.1f", g->model.high);
     page_number(p, g->model.worst, "%.1f", g->model.worst);

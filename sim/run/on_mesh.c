@@ -164,13 +164,8 @@ static void count(ts_arena *arena, const mesh_run *run, ts_run_result *result) {
         links[i] = (ts_run_link){link.bytes, link.busy_ps};
     }
     result->mesh = out;
-    result->chip = chips[out->slowest];
-    run_count(&result->chip, &result->counters);
-    ts_roofline_find(run->request->machine, &result->chip, &result->roofline);
+    run_measure(arena, run->request, ts_pod_chip(run->pod, out->slowest), result);
     find_busiest_link(run->request, out, result);
-    ts_energy_of_chip(run->request->machine, &result->chip, &result->energy);
-    if (run->request->profile)
-        result->profile = ts_profile_new(arena, run->parts.program, ts_pod_chip(run->pod, out->slowest));
 }
 
 /* The findings of all devices: what is found at the same lines is one, told of the first device. */

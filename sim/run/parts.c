@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "check/outputs.h"
 #include "dram/hbm.h"
 #include "host/format.h"
 #include "layout/shape.h"
@@ -148,6 +149,14 @@ bool run_parts_load(ts_error *err, ts_arena *arena, const ts_run_request *reques
            bind_inputs(err, arena, request, parts->program, parts->tensors);
 }
 
+/* Which tensors have one of the roles (bits). */
+static bool *mark_tensors(ts_arena *arena, const ts_program *program, unsigned roles) {
+    bool *marked = TS_NEW_ARRAY(arena, bool, program->code.tensor_count + 1);
+    for (int i = 0; i < program->code.tensor_count; i++)
+        marked[i] = (roles >> program->uses[i].role & 1) != 0;
+    return marked;
+}
+
 void run_parts_configure(ts_arena *arena, const ts_run_request *request, run_parts *parts) {
     ts_chip_configure(request->machine, &parts->config);
     parts->outputs = mark_tensors(arena, parts->program, 1 << TS_ROLE_OUT | 1 << TS_ROLE_INOUT);
@@ -198,7 +207,35 @@ void run_count(const ts_chip_counters *c, ts_counters *out) {
     v[TS_COUNTER_HBM_REFRESHES] = c->hbm.refreshes;
 }
 
+void run_measure(ts_arena *arena, const ts_run_request *request, const ts_chip *chip, ts_run_result *result) {
+    ts_chip_count(chip, &result->chip);
+    run_count(&result->chip, &result->counters);
+    ts_roofline_find(request->machine, &result->chip, &result->roofline);
+    ts_energy_of_chip(request->machine, &result->chip, &result->energy);
+    if (request->profile) result->profile = ts_profile_new(arena, result->program, chip);
+}
+
 /* ---- What came out ---- */
+
+/* Values that were sent undefined are told where they were sent. Padding of a device's part may be
+ * anything. */
+bool find_unwritten(ts_error *err, const run_device *device, const ts_program *program, const bool *outputs,
+                    ts_findings *findings) {
+    const ts_code *code = &program->code;
+    bool good = true;
+    for (int i = 0; good && !ts_findings_have(findings, TS_FINDING_OUTPUT) && i < code->tensor_count; i++) {
+        const ts_layout *layout = code->tensors[i].shape->layout;
+        const ts_tensor_use *use = &program->uses[i];
+        int64_t held[TS_LAYOUT_MAX_DIMS];
+        if (!outputs[i] || !layout) continue;
+        for (int d = 0; d < layout->rank; d++)
+            held[d] = use->sharding ? sharded_held(use->sharding, d, device->device) : layout->dims[d];
+        ts_outputs all = {.code = code, .outputs = outputs, .findings = findings, .held = held};
+        good = ts_outputs_find_unwritten(err, &all, i, ts_chip_space(device->chip, code->tensors[i].space),
+                                         (ts_location){use->source, use->line, 1}, device->cycle);
+    }
+    return good;
+}
 
 bool run_compare(ts_error *err, ts_arena *arena, run_parts *parts, ts_run_result *result) {
     ts_check_result *results = TS_NEW_ARRAY(arena, ts_check_result, parts->program->check_count + 1);

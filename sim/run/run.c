@@ -85,14 +85,10 @@ static bool simulate(ts_error *err, ts_arena *arena, const ts_run_request *reque
                      ts_run_result *result) {
     bool good = ts_chip_run(err, parts->chip, request->max_cycles) && fetch(err, arena, request, parts);
     if (good) {
-        ts_chip_count(parts->chip, &result->chip);
+        run_measure(arena, request, parts->chip, result);
         good = !request->check || request->time_only ||
                find_unwritten(err, &(run_device){parts->chip, 0, result->chip.cycles}, parts->program,
                               parts->outputs, parts->findings);
-        run_count(&result->chip, &result->counters);
-        ts_roofline_find(request->machine, &result->chip, &result->roofline);
-        ts_energy_of_chip(request->machine, &result->chip, &result->energy);
-        if (request->profile) result->profile = ts_profile_new(arena, parts->program, parts->chip);
     }
     if (good && !request->time_only) {
         forget_spaces(parts->chip, &parts->program->code, parts->tensors);

@@ -22,9 +22,7 @@ bool run_checks(ts_error *err, const ts_program *program, const ts_check *checks
 bool run_reports(ts_error *err, const ts_program *program, const ts_check *checks,
                  const ts_run_tensor *tensors, double *results);
 
-/* For the sanitizer: which tensors have one of the roles (bits), and which elements of outputs were never
- * written. */
-bool *mark_tensors(ts_arena *arena, const ts_program *program, unsigned roles);
+/* For the sanitizer: was every element of every output written? */
 typedef struct {
     ts_chip *chip;
     int64_t device, cycle; /* of a mesh; at its end */
@@ -50,6 +48,8 @@ void run_parts_configure(ts_arena *arena, const ts_run_request *request, run_par
 /* Is a tensor's value wanted at the end; is all of it (saved)? */
 bool run_wants(const ts_run_request *request, const run_parts *parts, int tensor, bool *saved);
 void run_count(const ts_chip_counters *counted, ts_counters *out);
+/* What the chip counted, and what follows from that, for the result of result->program. */
+void run_measure(ts_arena *arena, const ts_run_request *request, const ts_chip *chip, ts_run_result *result);
 /* Checks and reports, once all that they need can be fetched. */
 bool run_compare(ts_error *err, ts_arena *arena, run_parts *parts, ts_run_result *result);
 /* The results of the run, of a mesh or of one device. */
