@@ -305,19 +305,15 @@ static bool save_picture(ts_error *err, const command_state *c) {
     const cli_line *line = &c->line;
     const char *axes = cli_value(line, "plot");
     ts_sweep_plot plot;
-    ts_text svg;
+    ts_text *svg = cli_text_for(line, "svg"), *page = cli_text_for(line, "html");
     if (axes && !ts_sweep_plot_parse(err, &c->table, axes, &plot)) return false;
-    if (!axes != !cli_value(line, "svg") && !cli_value(line, "html"))
+    if (!axes != !svg && !page)
         return ts_error_set(err, TS_ERROR_USAGE,
                             axes ? "--plot needs --svg FILE or --html FILE"
                                  : "--svg needs --plot, such as x=ROWS,y=time");
-    svg = ts_text_begin(line->arena);
-    ts_text page = ts_text_begin(line->arena);
-    if (axes) ts_report_sweep_svg(&c->table, &plot, &svg);
-    if (cli_value(line, "svg") && !cli_save(err, line, "svg", &svg)) return false;
-    if (!cli_value(line, "html")) return true;
-    ts_report_sweep_html(&c->view, axes ? &plot : NULL, &page);
-    return cli_save(err, line, "html", &page);
+    if (axes && svg) ts_report_sweep_svg(&c->table, &plot, svg);
+    if (page) ts_report_sweep_html(&c->view, axes ? &plot : NULL, page);
+    return cli_save(err, line, "svg", svg) && cli_save(err, line, "html", page);
 }
 
 static bool print_sensitivity(ts_error *err, const command_state *c, ts_text *out) {
@@ -332,7 +328,7 @@ static bool print_sensitivity(ts_error *err, const command_state *c, ts_text *ou
 
 static bool print(ts_error *err, const command_state *c, ts_text *out) {
     bool json = cli_value(&c->line, "json") != NULL;
-    if (!json && !cli_reports(&c->line)) return true;
+    if (!cli_reports(&c->line)) return true;
     if (cli_value(&c->line, "sensitivity")) return print_sensitivity(err, c, out);
     if (cli_value(&c->line, "tune"))
         (json ? ts_report_tuned_json : ts_report_tuned)(&c->view, &c->tuned, out);

@@ -33,25 +33,23 @@ static decades range_of(const ts_validation *v, const ts_validated_group *g) {
 }
 
 /* A power of ten: 0.1, 10, 10k, 1M. */
-static const char *label(char out[16], int exponent) {
+static const char *label(ts_arena *arena, int exponent) {
     int thousands = exponent >= 3 ? exponent / 3 : 0;
-    snprintf(out, 16, "%g%s", pow(10, exponent - 3 * thousands),
-             (const char *[]){"", "k", "M", "G"}[thousands > 3 ? 3 : thousands]);
-    return out;
+    return ts_text_format(arena, "%g%s", pow(10, exponent - 3 * thousands),
+                          (const char *[]){"", "k", "M", "G"}[thousands > 3 ? 3 : thousands]);
 }
 
 static double position(decades d, double us) { return (log10(us) - d.low) / (d.high - d.low) * PLOT; }
 
 static void add_axes(ts_text *out, decades d) {
-    char text[16];
     ts_text_add(out, "<rect class=\"frame\" width=\"%d\" height=\"%d\"/>\n", PLOT, PLOT);
     for (int e = d.low; e <= d.high; e++) {
         double at = (double)(e - d.low) / (d.high - d.low) * PLOT;
         ts_text_add(out, "<path class=\"grid\" d=\"M%.1f 0v%dM0 %.1fh%d\"/>", at, PLOT, PLOT - at, PLOT);
         ts_text_add(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>", at, PLOT + 14,
-                    label(text, e));
+                    label(out->arena, e));
         ts_text_add(out, "<text x=\"-6\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", PLOT - at + 4,
-                    label(text, e));
+                    label(out->arena, e));
     }
     double off = log10(1.25) / (d.high - d.low) * PLOT; /* 25 % */
     ts_text_add(out, "<path class=\"equal\" d=\"M0 %dL%d 0\"/>", PLOT, PLOT);

@@ -219,23 +219,21 @@ static void add_log_ticks(axis *a, direction way) {
 }
 
 /* 1, 250, 16k, 2M; of powers of two 16Ki, 2Mi; 1e+20 of what is beyond that. */
-static const char *number_text(char out[32], double value, int digits) {
+static const char *number_text(ts_arena *arena, double value, int digits) {
     static const char *const units[][4] = {{"", "k", "M", "G"}, {"", "Ki", "Mi", "Gi"}};
     int unit = 0, exponent;
     bool binary = frexp(value, &exponent) == 0.5;
     bool far = fabs(value) >= 1e13;
     for (; !far && unit < 3 && fabs(value) >= (binary ? 1024 : 10000); unit++) value /= binary ? 1024 : 1000;
-    snprintf(out, 32, "%.*g%s", digits, value, units[binary][unit]);
-    return out;
+    return ts_text_format(arena, "%.*g%s", digits, value, units[binary][unit]);
 }
 
 /* As many as tell each tick from the next. */
-static int digits_of(const axis *a) {
-    char one[32], other[32];
+static int digits_of(ts_arena *arena, const axis *a) {
     int digits = 4;
     for (int i = 1; i < a->tick_count; i++)
-        while (digits < 15 && strcmp(number_text(one, a->ticks[i - 1], digits),
-                                     number_text(other, a->ticks[i], digits)) == 0)
+        while (digits < 15 && strcmp(number_text(arena, a->ticks[i - 1], digits),
+                                     number_text(arena, a->ticks[i], digits)) == 0)
             digits++;
     return digits;
 }
@@ -250,11 +248,9 @@ static void add_words(picture *p) {
 }
 
 static void add_numbers(picture *p, axis *a, direction way) {
-    char text[32];
     a->logarithmic ? add_log_ticks(a, way) : add_linear_ticks(a);
-    int digits = digits_of(a);
-    for (int i = 0; i < a->tick_count; i++)
-        a->labels[i] = ts_text_format(p->out->arena, "%s", number_text(text, a->ticks[i], digits));
+    int digits = digits_of(p->out->arena, a);
+    for (int i = 0; i < a->tick_count; i++) a->labels[i] = number_text(p->out->arena, a->ticks[i], digits);
 }
 
 /* Where the longest would come near the next one, or reach over the frame. */

@@ -54,16 +54,9 @@ void ts_sweep_context_free(ts_sweep_context *context) {
     ts_arena_free(context->home);
 }
 
-static const char *machine_name(ts_arena *arena, const ts_sweep_case *asked) {
-    ts_text name = ts_text_begin(arena);
-    ts_text_add(&name, "%s", asked->machine);
-    for (int i = 0; i < asked->set_count; i++) ts_text_add(&name, "\n%s", asked->sets[i]);
-    return name.bytes;
-}
-
 static const ts_machine *find_machine(ts_error *err, ts_arena *arena, ts_sweep_context *context,
                                       const ts_sweep_case *asked) {
-    const char *name = machine_name(arena, asked);
+    const char *name = ts_sweep_machine_text(arena, asked);
     for (int i = 0; i < context->machine_count; i++)
         if (strcmp(context->machines[i].name, name) == 0) return context->machines[i].machine;
     if (context->machine_count == MOST_MACHINES) begin(context);
