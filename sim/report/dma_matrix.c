@@ -164,9 +164,9 @@ static void add_ratios(ts_text *out, const ts_transfer_matrix *m) {
         ts_text_add(out, "%13c ", 'A' + from);
         for (int to = 0; to < m->list.count; to++) {
             int64_t ratio = matrix_ratio(m, from, to);
-            char text[32];
-            snprintf(text, sizeof text, "%lld.%02lld %c", (long long)ratio / 100, (long long)ratio % 100,
-                     kind_letter(m->costs[from][to].transfer.kind));
+            const char *text =
+                ts_text_format(out->arena, "%lld.%02lld %c", (long long)ratio / 100, (long long)ratio % 100,
+                               kind_letter(m->costs[from][to].transfer.kind));
             ts_text_add(out, "%9s", m->costs[from][to].cycles ? text : "-");
         }
         ts_text_add(out, "\n");

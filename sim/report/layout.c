@@ -251,10 +251,10 @@ static void add_digits(const ts_layout *layout, const ts_layout_anatomy *anatomy
                 "value, of the logical index (d0, d1 ..)");
     for (int i = 0; i < layout->digit_count; i++) {
         const ts_iter *digit = &layout->digits[i];
-        char stride[64];
         const char *axis = layout->axes[digit->axis].name;
-        snprintf(stride, sizeof stride, "%" PRId64 "%s%.20s", digit->stride,
-                 layout->axis_count > 1 ? "@" : "", layout->axis_count > 1 ? axis : "");
+        const char *stride =
+            ts_text_format(out->arena, "%" PRId64 "%s%.20s", digit->stride, layout->axis_count > 1 ? "@" : "",
+                           layout->axis_count > 1 ? axis : "");
         ts_text_add(out, "  %-6d%14" PRId64 "%22s   %s\n", i, digit->extent, stride,
                     ts_text_cut(out->arena, anatomy->values[i], FORMULA_WIDTH));
     }

@@ -6,7 +6,7 @@
 #include "base/number.h"
 #include "run_private.h"
 
-enum { PLAIN_SHOWN = 3, NOTE = 40 };
+enum { PLAIN_SHOWN = 3 };
 
 /* Frames with less than one in so many cycles are one line, as loops are without heat; stalls with less have
  * no reason. */
@@ -149,8 +149,7 @@ static void add_others(listing *l, const body *b, const int *lines, int count) {
     for (int i = 0; i < count && count <= PLAIN_SHOWN; i++)
         add_row(l, &(row){NULL, b->source, lines[i], b->depth, ' ', ""});
     if (count <= PLAIN_SHOWN) return;
-    char note[32];
-    snprintf(note, sizeof note, "%d lines", count);
+    const char *note = ts_text_format(l->arena, "%d lines", count);
     l->take(l->self, &(report_line){.text = "", .note = note, .depth = b->depth, .mark = ' '});
 }
 
@@ -199,13 +198,12 @@ static void add_frame(listing *l, int number, int depth) {
     const ts_line_counts *counts = &l->profile->frames[number];
     int64_t cycles = counts->values[TS_LINE_CYCLES];
     bool loop = frame->kind == TS_FRAME_LOOP, folded = cycles == 0 || cycles * FOLD_PART < total_of(l);
-    char note[NOTE] = "";
-    const char *slash = strrchr(frame->body->name, '/');
+    const char *note = "", *slash = strrchr(frame->body->name, '/');
     const char *name = ts_text_one_line(l->arena, slash ? slash + 1 : frame->body->name);
     if (!loop && frame->body == frame->source)
-        snprintf(note, sizeof note, "  -> %d", frame->first_line);
+        note = ts_text_format(l->arena, "  -> %d", frame->first_line);
     else if (!loop)
-        snprintf(note, sizeof note, "  -> %.20s:%d", name, frame->first_line);
+        note = ts_text_format(l->arena, "  -> %.20s:%d", name, frame->first_line);
     add_row(l, &(row){counts, frame->source, frame->line, depth, folded ? '>' : '+', note});
     if (folded) return;
     add_body(l, (body){frame->body, frame->first_line + loop, frame->end_line, number, depth + 1});

@@ -1,10 +1,6 @@
 /* The program with the heat of its lines, and its hottest loops, as parts of a page. */
-#include <stdio.h>
-
 #include "base/number.h"
 #include "run_private.h"
-
-enum { TEXT = 64 };
 
 typedef struct {
     const ts_profile *profile;
@@ -35,9 +31,9 @@ static void add_count(page *p, int64_t value) {
 static void add_heat(const listing *l, const ts_line_counts *counts) {
     const int64_t *v = counts->values;
     const double parts[] = {share(l->profile, v[TS_LINE_ISSUED]), share(l->profile, v[TS_LINE_STALLED])};
-    char percent[TEXT] = "";
-    if (v[TS_LINE_CYCLES] > 0) snprintf(percent, sizeof percent, "%.1f", 100 * (parts[0] + parts[1]));
-    page_heat(l->page, (double)v[TS_LINE_CYCLES], parts, percent);
+    page_heat(l->page, (double)v[TS_LINE_CYCLES], parts,
+              v[TS_LINE_CYCLES] > 0 ? ts_text_format(l->page->out->arena, "%.1f", 100 * (parts[0] + parts[1]))
+                                    : "");
 }
 
 static void add_line(void *self, const report_line *line) {
@@ -81,17 +77,15 @@ void report_lines_section(const ts_run_result *result, page *p) {
 static void add_loop(const ts_run_result *result, const ts_profile_loop *loop, page *p) {
     const int64_t *v = loop->counts.values;
     const double parts[] = {share(result->profile, loop->own_cycles), 0};
-    char percent[TEXT];
     ts_text location = ts_text_begin(p->out->arena);
     if (loop->source) ts_program_print_location(result->program, loop->source, loop->first_line, &location);
     if (loop->last_line > loop->first_line) ts_text_add(&location, "-%d", loop->last_line);
     if (loop->locations > 1) ts_text_add(&location, " in %d places", loop->locations);
-    snprintf(percent, sizeof percent, "%.1f", 100 * parts[0]);
     page_row(p);
     page_cell(p, "%s", location.bytes);
     page_code(p, report_loop_text(p->out->arena, loop));
     page_count(p, loop->own_cycles);
-    page_heat(p, (double)loop->own_cycles, parts, percent);
+    page_heat(p, (double)loop->own_cycles, parts, ts_text_format(p->out->arena, "%.1f", 100 * parts[0]));
     page_count(p, v[TS_LINE_CYCLES]);
     page_count(p, v[TS_LINE_TIMES]);
     double turn = ts_fraction(v[TS_LINE_CYCLES], v[TS_LINE_TIMES]);

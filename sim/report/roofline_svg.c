@@ -12,7 +12,6 @@ enum {
     TOP = 16,
     BOTTOM = 52,
     TICK_TEXT = 24, /* clear of the lowest number at the left, in the large letters of narrow pages too */
-    TEXT = 96,
     LABEL_GAP = 16,
     POINT_TEXT = 270
 };
@@ -55,7 +54,6 @@ static void find_axes(plot *p) {
 }
 
 static void add_axes(const plot *p) {
-    char text[32];
     for (int e = p->x.low; e <= p->x.high; e++) {
         double at = x_of(p, pow(10, e));
         ts_text_add(p->out, "<path class=\"grid\" d=\"M%.1f %dV%d\"/>", at, TOP, HEIGHT - BOTTOM);
@@ -65,10 +63,9 @@ static void add_axes(const plot *p) {
     for (int e = p->y.low; e <= p->y.high; e++) {
         double at = y_of(p, pow(10, e));
         int power = e < 0 ? 0 : e / 3;
-        snprintf(text, sizeof text, "%g %.1s", pow(10, e - 3 * power), &" kMGTPE"[power < 6 ? power : 6]);
         ts_text_add(p->out, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>", LEFT, at, WIDTH - RIGHT);
-        ts_text_add(p->out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", LEFT - 7, at + 4,
-                    text);
+        ts_text_add(p->out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g %.1s</text>\n", LEFT - 7,
+                    at + 4, pow(10, e - 3 * power), &" kMGTPE"[power < 6 ? power : 6]);
     }
     ts_text_add(p->out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s a byte of HBM</text>\n",
                 (WIDTH + LEFT) / 2, HEIGHT - 8, p->unit);
@@ -105,13 +102,11 @@ static void add_others(const plot *p, const ts_machine *machine) {
 
 static void add_roofs(const plot *p, const ts_machine *machine) {
     const ts_roofline *r = p->r;
-    char label[TEXT];
+    const char *unit = ts_flops_unit_text(r->unit), *type = "peak of its types";
     double low = fmax(pow(10, p->x.low), pow(10, p->y.low) / r->hbm_peak), x = x_of(p, low),
            y = y_of(p, low * r->hbm_peak), ridge_x = x_of(p, r->ridge), ridge_y = y_of(p, r->peak);
-    snprintf(label, sizeof label, "%s peak of its types", ts_flops_unit_text(r->unit));
     for (int kind = 0; kind < TS_FLOPS_COUNT; kind++)
-        if (r->kinds == 1u << kind)
-            snprintf(label, sizeof label, "%s %s", ts_flops_unit_text(r->unit), ts_flops_kind_text(kind));
+        if (r->kinds == 1u << kind) type = ts_flops_kind_text(kind);
     add_others(p, machine);
     ts_text_add(p->out, "<path class=\"roof\" d=\"M%.1f %.1fL%.1f %.1f\"/>", x, y, ridge_x, ridge_y);
     ts_text_add(
@@ -120,7 +115,7 @@ static void add_roofs(const plot *p, const ts_machine *machine) {
         "%sB/s</text>\n",
         (x + ridge_x) / 2 - 5, (y + ridge_y) / 2 - 7, atan2(ridge_y - y, ridge_x - x) * 180 / acos(-1.0),
         report_scaled(p->out->arena, r->hbm_peak));
-    add_peak(p, "roof", r->peak, label);
+    add_peak(p, "roof", r->peak, ts_text_format(p->out->arena, "%s %s", unit, type));
 }
 
 static void add_point(const plot *p) {

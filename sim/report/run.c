@@ -144,13 +144,11 @@ static void add_head(ts_text *out, const ts_run_request *request, const ts_run_r
     ts_text_add(out, "program    %s", ts_text_one_line(out->arena, request->program));
     for (int i = 0; i < result->program->param_count; i++) {
         const ts_param *param = &result->program->params[i];
-        char word[128];
         if (param->included) continue; /* the inner figures of what the program is made of; --json has them */
-        if (param->is_float)
-            snprintf(word, sizeof(word), "%s=%.9g", param->name, param->number);
-        else
-            snprintf(word, sizeof(word), "%s=%lld", param->name, (long long)param->integer);
-        add_word(out, &line, word);
+        add_word(out, &line,
+                 param->is_float
+                     ? ts_text_format(out->arena, "%s=%.9g", param->name, param->number)
+                     : ts_text_format(out->arena, "%s=%lld", param->name, (long long)param->integer));
     }
     ts_text_add_char(out, '\n');
 }
@@ -218,24 +216,24 @@ static void add_slots(ts_text *out, const ts_run_request *request, const ts_run_
     int64_t cycles = result->counters.values[TS_COUNTER_CYCLES] * result->chip.core_count;
     const int *slots = request->machine->core.limits.slots;
     int last = TS_SLOT_COUNT - 1;
-    char word[96];
     while (last > 0 && slots_used(result, last) == 0) last--;
     size_t line = begin_line(out, "slots used");
     for (int i = 0; i <= last; i++) {
         int64_t used = slots_used(result, i);
         if (used == 0) continue;
-        snprintf(word, sizeof word, "%s %.1f %%%s", ts_slot_get((ts_slot)i)->text,
-                 ts_percent(used, cycles * slots[i]), i < last ? "," : "");
-        add_word(out, &line, word);
+        add_word(out, &line,
+                 ts_text_format(out->arena, "%s %.1f %%%s", ts_slot_get((ts_slot)i)->text,
+                                ts_percent(used, cycles * slots[i]), i < last ? "," : ""));
     }
     line = begin_line(out, "           of");
     for (int i = 0; i <= last; i++) {
         if (slots_used(result, i) == 0) continue;
-        snprintf(word, sizeof word, "%d %s%s", slots[i], ts_slot_get((ts_slot)i)->text, i < last ? "," : "");
-        add_word(out, &line, word);
+        add_word(out, &line,
+                 ts_text_format(out->arena, "%d %s%s", slots[i], ts_slot_get((ts_slot)i)->text,
+                                i < last ? "," : ""));
     }
-    snprintf(word, sizeof word, "a cycle, in %s cycles", ts_text_grouped(out->arena, cycles));
-    add_word(out, &line, word);
+    add_word(out, &line,
+             ts_text_format(out->arena, "a cycle, in %s cycles", ts_text_grouped(out->arena, cycles)));
     ts_text_add_char(out, '\n');
 }
 

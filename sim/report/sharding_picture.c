@@ -10,7 +10,7 @@
 #include "report/machine.h"
 #include "report/reshard.h"
 
-enum { MOST_BLOCKS = 16, MOST_ROWS = 64, MOST_LOOKS = 1 << 22, NAME = 48, HELD = 96 };
+enum { MOST_BLOCKS = 16, MOST_ROWS = 64, MOST_LOOKS = 1 << 22, NAME = 48 };
 
 /* Blocks that no digit cuts; of more than MOST_BLOCKS in a dim the first. */
 typedef struct {
@@ -153,7 +153,7 @@ static int64_t count_held(const held_runs *h, int64_t end, int64_t below) {
 }
 
 /* "0-3", of several runs the first and how many. */
-static void held_text(const ts_sharding *s, int dim, int64_t device, char out[HELD]) {
+static const char *held_text(ts_arena *arena, const ts_sharding *s, int dim, int64_t device) {
     int64_t extent = s->dims[dim], below = INT64_MAX;
     held_runs h = {s, dim, device, 0, extent};
     for (const ts_mesh_digit *digit; (digit = widest_digit(s, dim, below)) != NULL; below = digit->weight) {
@@ -161,17 +161,13 @@ static void held_text(const ts_sharding *s, int dim, int64_t device, char out[HE
         h.first += device / digit->stride % digit->extent * digit->weight;
     }
     int64_t held = count_held(&h, extent, INT64_MAX), end = h.first + ts_min(h.unit, extent - h.first);
-    if (held == 0)
-        snprintf(out, HELD, "none");
-    else if (held <= h.unit)
-        snprintf(out, HELD, "%" PRId64 "-%" PRId64, h.first, end - 1);
-    else
-        snprintf(out, HELD, "%" PRId64 "-%" PRId64 " and %" PRId64 " more", h.first, end - 1,
-                 (held - 1) / h.unit);
+    if (held == 0) return "none";
+    if (held <= h.unit) return ts_text_format(arena, "%" PRId64 "-%" PRId64, h.first, end - 1);
+    return ts_text_format(arena, "%" PRId64 "-%" PRId64 " and %" PRId64 " more", h.first, end - 1,
+                          (held - 1) / h.unit);
 }
 
 static void add_devices(const picture *p, ts_text *out) {
-    char text[HELD];
     int width = p->s->rank > 0 ? 12 : 0; /* of what is followed by others */
     ts_text_add(out, "\n%-8s %-*s", "device", width, "chip");
     for (int d = 0; d < p->s->rank; d++) ts_text_add(out, d + 1 < p->s->rank ? " dim %-14d" : " dim %d", d);
@@ -179,10 +175,8 @@ static void add_devices(const picture *p, ts_text *out) {
     for (int64_t device = 0; device < p->mesh->device_count && device < MOST_ROWS; device++) {
         ts_text_add(out, "%-8" PRId64 " %-*s", device, width,
                     ts_mesh_chip_text(out->arena, p->mesh, ts_mesh_chip(p->mesh, device)));
-        for (int d = 0; d < p->s->rank; d++) {
-            held_text(p->s, d, device, text);
-            ts_text_add(out, d + 1 < p->s->rank ? " %-18s" : " %s", text);
-        }
+        for (int d = 0; d < p->s->rank; d++)
+            ts_text_add(out, d + 1 < p->s->rank ? " %-18s" : " %s", held_text(out->arena, p->s, d, device));
         ts_text_add_char(out, '\n');
     }
     if (p->mesh->device_count > MOST_ROWS)
@@ -202,7 +196,6 @@ void ts_report_sharding(const ts_mesh *mesh, const ts_sharding *s, ts_text *out)
 
 void ts_report_sharding_json(const ts_mesh *mesh, const ts_sharding *s, ts_text *out) {
     ts_json json;
-    char text[HELD];
     ts_json_begin(&json, out, "sharding");
     ts_report_machine_keys(mesh->machine, &json);
     ts_report_mesh_keys(mesh, &json);
@@ -213,10 +206,7 @@ void ts_report_sharding_json(const ts_mesh *mesh, const ts_sharding *s, ts_text 
         ts_json_int(&json, "device", device);
         ts_json_int(&json, "chip", ts_mesh_chip(mesh, device));
         ts_json_array(&json, "holds");
-        for (int d = 0; d < s->rank; d++) {
-            held_text(s, d, device, text);
-            ts_json_text(&json, NULL, text);
-        }
+        for (int d = 0; d < s->rank; d++) ts_json_text(&json, NULL, held_text(out->arena, s, d, device));
         ts_json_close(&json);
         ts_json_close(&json);
     }

@@ -136,6 +136,22 @@ TEST(in_words) {
         "roofline   no floating-point operations, and none of the matrix units\n");
 }
 
+/* However long its name: what no line has room for is on one of its own. */
+TEST(each_parameter_has_its_value) {
+    begin();
+    const ts_program *whole = r.result.program;
+    ts_program renamed = *whole;
+    const char *name = ts_text_format(arena, "%0150d", 0);
+    renamed.params =
+        (ts_param[]){{.name = name, .integer = 3}, {.name = "B", .is_float = true, .number = 1.5}};
+    r.result.program = &renamed;
+    const char *text = text_of("program");
+    r.result.program = whole;
+    const char *expected =
+        ts_text_format(arena, "program    a.tsim\n           %s=3\n           B=1.5\n", name);
+    assert_memory_equal(text, expected, strlen(expected));
+}
+
 TEST(what_is_rare) {
     begin();
     r.result.chip.estimated = true;
