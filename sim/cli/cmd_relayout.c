@@ -51,7 +51,8 @@ static bool print(ts_error *err, const cli_line *line, ts_text *out) {
     ts_relayout_price_request request = {0};
     ts_relayout_price price;
     if (!find(err, line, &request, &price) || !save(err, line, &request, &price)) return false;
-    (cli_value(line, "json") ? ts_report_relayout_json : ts_report_relayout)(&request, &price, out);
+    if (cli_reports(line))
+        (cli_value(line, "json") ? ts_report_relayout_json : ts_report_relayout)(&request, &price, out);
     return true;
 }
 

@@ -307,7 +307,7 @@ static bool save_picture(ts_error *err, const command_state *c) {
     ts_sweep_plot plot;
     ts_text *svg = cli_text_for(line, "svg"), *page = cli_text_for(line, "html");
     if (axes && !ts_sweep_plot_parse(err, &c->table, axes, &plot)) return false;
-    if (!axes != !svg && !page)
+    if (axes ? !svg && !page : svg != NULL)
         return ts_error_set(err, TS_ERROR_USAGE,
                             axes ? "--plot needs --svg FILE or --html FILE"
                                  : "--svg needs --plot, such as x=ROWS,y=time");

@@ -104,6 +104,7 @@ def pictures_show_both_sides():
         assert len(set(places)) == 4  # the source's vregs
         assert "cycles more than to load and store the vregs" in page.read_text()  # as the text says
         assert "A relayout" in page.read_text() and "<svg" in page.read_text() and "tpu.rotate" in page.read_text()
+        assert expect(["relayout", NATIVE, value("32,{3,40},(8,128)"), "--svg", "-"], out=None) == svg.read_text()  # without the report
 
 
 main()

@@ -594,6 +594,9 @@ columns: {z: Y * 1.0, none: K + 1}
                           ("x=X,z=Y", "--plot: found 'z=Y', expected x=COLUMN,y=COLUMN,by=COLUMN")):
         expect(["sweep", path, "--db", ":memory:", "--plot", axes, "--svg", "-"], 2, "",
                f"tilesim sweep: error: {message}\n`tilesim sweep --help` shows how it is used\n")
+    for words in ([], ["--html", HERE / "plain.html"]):
+        expect(["sweep", path, "--db", ":memory:", "--svg", "-", *words], 2, "",
+               "tilesim sweep: error: --svg needs --plot, such as x=ROWS,y=time\n`tilesim sweep --help` shows how it is used\n")
 
 
 @test
