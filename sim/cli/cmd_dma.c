@@ -42,20 +42,12 @@ static const cli_command command_dma = {
     CLI_OPTIONS(options),
 };
 
-static bool read_address(ts_error *err, const cli_line *line, const char *name, int64_t *at) {
-    const char *text = cli_value(line, name);
-    *at = TS_TRANSFER_ANYWHERE;
-    if (!text) return true;
-    if (!ts_text_to_int(err, cli_option_text(line, name), text, at)) return false;
-    if (*at >= 0) return true;
-    return ts_error_set(err, TS_ERROR_USAGE, "--%s is %s, expected 0 or more", name, text);
-}
-
 static bool read_ends(ts_error *err, const cli_line *line, ts_transfer_end ends[2]) {
     ts_source texts[2];
     return cli_ends(err, line, texts) && ts_transfer_end_parse(err, line->arena, &texts[0], &ends[0]) &&
            ts_transfer_end_parse(err, line->arena, &texts[1], &ends[1]) &&
-           read_address(err, line, "src-at", &ends[0].at) && read_address(err, line, "dst-at", &ends[1].at);
+           cli_number(err, line, "src-at", 0, INT64_MAX, &ends[0].at) &&
+           cli_number(err, line, "dst-at", 0, INT64_MAX, &ends[1].at);
 }
 
 static bool price(ts_error *err, const cli_line *line, ts_transfer_study *study, ts_transfer_others *others) {

@@ -11,11 +11,9 @@
 #include "study/transfer.h"
 
 int cli_usage_error(const cli_line *line, const ts_error *err) {
-    ts_text program = ts_text_begin(line->arena);
-    ts_text help = ts_text_begin(line->arena);
-    ts_text_add(&program, "tilesim %s", line->command->name);
-    ts_text_add(&help, "`tilesim %s --help` shows how it is used\n", line->command->name);
-    return cli_fail_with_help(err, program.bytes, help.bytes);
+    const char *program = ts_text_format(line->arena, "tilesim %s", line->command->name);
+    return cli_fail_with_help(err, program,
+                              ts_text_format(line->arena, "`%s --help` shows how it is used\n", program));
 }
 
 int cli_error(const cli_line *line, const ts_error *err) {
@@ -74,6 +72,9 @@ bool cli_number(ts_error *err, const cli_line *line, const char *name, int64_t l
     if (!text) return true;
     if (!ts_text_to_int(err, cli_option_text(line, name), text, value)) return false;
     if (*value >= least && *value <= most) return true;
+    if (most == INT64_MAX)
+        return ts_error_set(err, TS_ERROR_USAGE, "--%s is %s, expected %lld or more", name, text,
+                            (long long)least);
     return ts_error_set(err, TS_ERROR_USAGE, "--%s is %s, expected %lld to %lld", name, text,
                         (long long)least, (long long)most);
 }

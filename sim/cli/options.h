@@ -66,7 +66,7 @@ const char *cli_other(const cli_line *line, const char *const *own);
 bool cli_refuse(ts_error *err, const cli_line *line, const char *const *names, const char *why);
 /* "--name", as errors in its value call it. */
 const char *cli_option_text(const cli_line *line, const char *name);
-/* The number given to an option, `least` to `most`; *value stays where there is none. */
+/* The number given to an option, `least` to `most` (INT64_MAX: any); *value stays where there is none. */
 bool cli_number(ts_error *err, const cli_line *line, const char *name, int64_t least, int64_t most,
                 int64_t *value);
 /* The rows to show: those of --rows, `least` or more, or with --all any number; *rows stays without both. */

@@ -2,18 +2,15 @@
 #include "run_request.h"
 
 bool cli_run_request(ts_error *err, const cli_line *line, ts_run_request *request) {
-    const char *limit = cli_value(line, "max-cycles");
     *request = (ts_run_request){.program = line->operands[0],
                                 .convert = cli_value(line, "convert") != NULL,
                                 .max_cycles = TS_RUN_MOST_CYCLES,
-                                .patience = limit != NULL ? 0 : TS_RUN_PATIENCE};
+                                .patience = cli_value(line, "max-cycles") ? 0 : TS_RUN_PATIENCE};
     if (!cli_max_memory(err, line, &request->max_memory_bytes) ||
         !cli_pairs(err, line, "input", &request->inputs, &request->input_count) ||
         !cli_pairs(err, line, "define", &request->defines, &request->define_count) ||
-        (limit != NULL && !ts_text_to_int(err, "--max-cycles", limit, &request->max_cycles)))
+        !cli_number(err, line, "max-cycles", 1, INT64_MAX, &request->max_cycles))
         return false;
-    if (request->max_cycles <= 0)
-        return ts_error_set(err, TS_ERROR_USAGE, "--max-cycles is %s, expected 1 or more", limit);
     request->machine = cli_mesh_machine(err, line);
     return request->machine != NULL;
 }

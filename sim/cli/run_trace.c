@@ -99,20 +99,14 @@ static void trace_as_text(const cli_line *line, ts_run_request *request, const t
 
 /* ---- The timeline ---- */
 
-static bool read_cycle(ts_error *err, const cli_line *line, const char *name, int64_t *cycle) {
-    const char *text = cli_value(line, name);
-    if (!text) return true;
-    if (!ts_text_to_int(err, cli_option_text(line, name), text, cycle)) return false;
-    return *cycle >= 0 || ts_error_set(err, TS_ERROR_USAGE, "--%s is %s, expected 0 or more", name, text);
-}
-
 static bool read_range(ts_error *err, const cli_line *line, ts_timeline *timeline) {
     bool asked = cli_value(line, "from") || cli_value(line, "until");
     if (asked && !cli_value(line, "trace") && !cli_value(line, "html"))
         return ts_error_set(err, TS_ERROR_USAGE, "--from and --until are of a --trace or a page (--html)");
     *timeline = (ts_timeline){.until = INT64_MAX,
                               .events = cli_value(line, "trace") ? TS_TIMELINE_EVENTS : TS_PAGE_EVENTS};
-    if (!read_cycle(err, line, "from", &timeline->from) || !read_cycle(err, line, "until", &timeline->until))
+    if (!cli_number(err, line, "from", 0, INT64_MAX, &timeline->from) ||
+        !cli_number(err, line, "until", 0, INT64_MAX, &timeline->until))
         return false;
     return timeline->from < timeline->until ||
            ts_error_set(err, TS_ERROR_USAGE, "--until is %lld, expected more than --from, %lld",
