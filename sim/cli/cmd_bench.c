@@ -60,14 +60,14 @@ static bool measure(ts_error *err, const cli_line *line, ts_bench_report *report
     ts_source from = {"source", line->operands[0], strlen(line->operands[0])};
     ts_source to = {"destination", line->operands[1], strlen(line->operands[1])};
     ts_bench *bench = &report->bench;
-    int64_t threads = 1, milliseconds = 1000;
-    if (!cli_number(err, line, "jobs", 1, 64, &threads) ||
-        !cli_number(err, line, "milliseconds", 1, 1000000, &milliseconds) ||
-        !read_kernels(err, line, report) || !read_stores(err, line, &bench->how.stores) ||
+    int milliseconds = 1000;
+    bench->how.threads = 1;
+    if (!cli_int(err, line, "jobs", 1, 64, &bench->how.threads) ||
+        !cli_int(err, line, "milliseconds", 1, 1000000, &milliseconds) || !read_kernels(err, line, report) ||
+        !read_stores(err, line, &bench->how.stores) ||
         !ts_transfer_end_parse(err, line->arena, &from, &bench->src) ||
         !ts_transfer_end_parse(err, line->arena, &to, &bench->dst))
         return false;
-    bench->how.threads = (int)threads;
     bench->seconds = (double)milliseconds * 1e-3;
     return ts_bench_run(err, line->arena, bench, &report->result);
 }

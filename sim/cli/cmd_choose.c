@@ -130,7 +130,6 @@ static bool check_blocks(ts_error *err, const cli_line *line) {
 static bool read_blocks(ts_error *err, const cli_line *line, ts_sweep_runs_request *r, ts_grid *grid) {
     const ts_define *blocks;
     int count;
-    int64_t workers = 1;
     *r = (ts_sweep_runs_request){.run = {.program = line->operands[0],
                                          .machine = cli_machine(err, line),
                                          .exact = cli_value(line, "exact") != NULL,
@@ -138,15 +137,13 @@ static bool read_blocks(ts_error *err, const cli_line *line, ts_sweep_runs_reque
                                          .max_cycles = TS_RUN_MOST_CYCLES,
                                          .patience = TS_RUN_PATIENCE},
                                  .grid = grid,
+                                 .workers = 1,
                                  .progress = cli_progress_rate};
-    bool good = r->run.machine && check_blocks(err, line) &&
-                cli_max_memory(err, line, &r->run.max_memory_bytes) &&
-                cli_number(err, line, "jobs", 1, TS_SWEEP_WORKERS, &workers) &&
-                cli_pairs(err, line, "block", &blocks, &count) &&
-                cli_pairs(err, line, "define", &r->run.defines, &r->run.define_count) &&
-                ts_grid_parse(err, line->arena, "--block", blocks, count, grid);
-    r->workers = (int)workers;
-    return good;
+    return r->run.machine && check_blocks(err, line) && cli_max_memory(err, line, &r->run.max_memory_bytes) &&
+           cli_int(err, line, "jobs", 1, TS_SWEEP_WORKERS, &r->workers) &&
+           cli_pairs(err, line, "block", &blocks, &count) &&
+           cli_pairs(err, line, "define", &r->run.defines, &r->run.define_count) &&
+           ts_grid_parse(err, line->arena, "--block", blocks, count, grid);
 }
 
 /* The exit code is 0 where any is timed; else that of the first. */

@@ -145,11 +145,9 @@ static void report_json(const cli_line *line, const conversion *c, ts_text *out)
 }
 
 static bool convert(ts_error *err, const cli_line *line, conversion *c) {
-    int64_t threads = 1;
-    if (!cli_number(err, line, "jobs", 1, 64, &threads)) return false;
-    c->threads = (int)threads;
-    return read_shape(err, line, "from", &c->from) && read_shape(err, line, "to", &c->to) &&
-           check_memory(err, line, c->from, c->to) &&
+    c->threads = 1;
+    return cli_int(err, line, "jobs", 1, 64, &c->threads) && read_shape(err, line, "from", &c->from) &&
+           read_shape(err, line, "to", &c->to) && check_memory(err, line, c->from, c->to) &&
            load(err, line, c->from, c->to, c->threads, &c->array) && save(err, line, c);
 }
 

@@ -59,9 +59,8 @@ static bool read_window(ts_error *err, const cli_line *line, int64_t *bytes) {
 
 static const ts_machine *load_machine(ts_error *err, const cli_line *line) {
     const char *map = cli_value(line, "map"), *name = cli_value(line, "machine");
-    ts_text text = ts_text_begin(line->arena);
-    if (map) ts_text_add(&text, "hbm.address_map=%s", map);
-    return cli_machine_named(err, line, name, map ? text.bytes : NULL);
+    return cli_machine_named(err, line, name,
+                             map ? ts_text_format(line->arena, "hbm.address_map=%s", map) : NULL);
 }
 
 static bool run(ts_error *err, const cli_line *line, ts_hbm_report *report) {
@@ -96,13 +95,12 @@ static bool list(ts_error *err, const cli_line *line, ts_text *out) {
 
 static bool print(ts_error *err, const cli_line *line, ts_text *out) {
     ts_hbm_report report;
-    bool json = cli_value(line, "json") != NULL;
     if (cli_value(line, "list")) return list(err, line, out);
     if (line->operand_count == 0)
         return ts_error_set(err, TS_ERROR_USAGE, "too few operands, expected PATTERN|TRACE");
     if (!run(err, line, &report)) return false;
     if (cli_reports(line)) /* else the commands are what is printed */
-        (json ? ts_report_hbm_json : ts_report_hbm)(&report, out);
+        (cli_value(line, "json") ? ts_report_hbm_json : ts_report_hbm)(&report, out);
     return true;
 }
 

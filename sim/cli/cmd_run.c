@@ -65,18 +65,13 @@ static bool check_break(ts_error *err, const cli_line *line) {
     return true;
 }
 
-static bool read_threads(ts_error *err, const cli_line *line, ts_run_request *request) {
-    int64_t threads = 1;
-    if (!cli_number(err, line, "jobs", 1, TS_POD_MAX_THREADS, &threads)) return false;
-    request->threads = (int)threads;
-    return true;
-}
-
 static bool read_request(ts_error *err, const cli_line *line, ts_run_request *request) {
     if (!cli_run_request(err, line, request) ||
         !cli_pairs(err, line, "output", &request->outputs, &request->output_count))
         return false;
-    if (!check_break(err, line) || !cli_run_mesh(err, line, request) || !read_threads(err, line, request))
+    request->threads = 1;
+    if (!check_break(err, line) || !cli_run_mesh(err, line, request) ||
+        !cli_int(err, line, "jobs", 1, TS_POD_MAX_THREADS, &request->threads))
         return false;
     request->time_only = cli_value(line, "time-only") != NULL;
     request->check = cli_value(line, "check") != NULL;

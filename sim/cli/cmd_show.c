@@ -57,11 +57,7 @@ static bool show_machine(ts_error *err, const cli_line *line, ts_text *out) {
     const char *name = line->operand_count > 1 ? line->operands[1] : TS_MACHINE_DEFAULT;
     const ts_machine *machine = cli_machine_named(err, line, name, NULL);
     if (machine == NULL) return false;
-    if (cli_value(line, "json")) {
-        ts_report_machine_json(machine, out);
-        return true;
-    }
-    ts_report_machine(machine, out);
+    (cli_value(line, "json") ? ts_report_machine_json : ts_report_machine)(machine, out);
     return true;
 }
 

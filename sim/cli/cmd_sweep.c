@@ -72,7 +72,7 @@ typedef struct {
     ts_sweep_tuned tuned;          /* of --tune */
     ts_sweep_ranks ranks;          /* of MPI; size 1: this is alone */
     const char *column;
-    int64_t keep;
+    int keep;
     cli_progress bar;
 } command_state;
 
@@ -190,17 +190,17 @@ static bool check_study(ts_error *err, const command_state *c, const ts_sweep_st
 
 static bool read_line(ts_error *err, command_state *c) {
     const cli_line *line = &c->line;
-    int64_t workers = 1, rows = ROWS;
+    c->crew.workers = 1;
+    c->view.rows = ROWS;
     c->keep = KEEP;
-    if (!check_line(err, line) || !cli_number(err, line, "jobs", 1, TS_SWEEP_WORKERS, &workers) ||
-        !cli_number(err, line, "rows", 1, INT_MAX, &rows) ||
-        !cli_number(err, line, "keep", LEAST_KEEP, MOST_KEEP, &c->keep) ||
+    if (!check_line(err, line) || !cli_int(err, line, "jobs", 1, TS_SWEEP_WORKERS, &c->crew.workers) ||
+        !cli_int(err, line, "rows", 1, INT_MAX, &c->view.rows) ||
+        !cli_int(err, line, "keep", LEAST_KEEP, MOST_KEEP, &c->keep) ||
         !read_timeout(err, line, &c->crew.timeout_seconds) || !read_shard(err, line, &c->request))
         return false;
-    c->crew.workers = (int)workers;
     c->request.retry = cli_value(line, "retry") != NULL;
     c->column = cli_value(line, "column") ? cli_value(line, "column") : "microseconds";
-    c->view.rows = cli_value(line, "all") ? INT_MAX : (int)rows;
+    if (cli_value(line, "all")) c->view.rows = INT_MAX;
     c->view.study = line->operands[0];
     c->view.database = database_of(c);
     c->view.ranked_by = c->ranked_by;
@@ -210,7 +210,7 @@ static bool read_line(ts_error *err, command_state *c) {
 /* ---- The study ---- */
 
 static bool tune(ts_error *err, command_state *c) {
-    const ts_sweep_tune_request request = {&c->request, c->column, cli_value(&c->line, "tune"), (int)c->keep};
+    const ts_sweep_tune_request request = {&c->request, c->column, cli_value(&c->line, "tune"), c->keep};
     if (!ts_sweep_tune(err, c->line.arena, &request, &c->tuned)) return false;
     c->result = c->tuned.result;
     c->table = c->tuned.table;

@@ -79,11 +79,16 @@ bool cli_number(ts_error *err, const cli_line *line, const char *name, int64_t l
                         (long long)least, (long long)most);
 }
 
-bool cli_threads(ts_error *err, const cli_line *line, int *threads) {
-    int64_t count = ts_threads_of_host();
-    bool good = cli_number(err, line, "jobs", 1, TS_THREADS_MOST, &count);
-    *threads = (int)count;
+bool cli_int(ts_error *err, const cli_line *line, const char *name, int least, int most, int *value) {
+    int64_t number = *value;
+    bool good = cli_number(err, line, name, least, most, &number);
+    *value = (int)number;
     return good;
+}
+
+bool cli_threads(ts_error *err, const cli_line *line, int *threads) {
+    *threads = ts_threads_of_host();
+    return cli_int(err, line, "jobs", 1, TS_THREADS_MOST, threads);
 }
 
 bool cli_rows(ts_error *err, const cli_line *line, int least, int *rows) {

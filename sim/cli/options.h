@@ -69,6 +69,7 @@ const char *cli_option_text(const cli_line *line, const char *name);
 /* The number given to an option, `least` to `most` (INT64_MAX: any); *value stays where there is none. */
 bool cli_number(ts_error *err, const cli_line *line, const char *name, int64_t least, int64_t most,
                 int64_t *value);
+bool cli_int(ts_error *err, const cli_line *line, const char *name, int least, int most, int *value);
 /* The rows to show: those of --rows, `least` or more, or with --all any number; *rows stays without both. */
 bool cli_rows(ts_error *err, const cli_line *line, int least, int *rows);
 /* The ratio of at least 1 ("1.5" or "1.5x") of --fail-over; 0: none. */
