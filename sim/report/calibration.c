@@ -5,10 +5,10 @@
 #include "report/machine.h"
 #include "report/validation.h"
 
-static const char *print_value(ts_text *text, const ts_fitted_field *f, int64_t value) {
-    ts_text_clear(text);
-    ts_field_print_value(text, f->field, value);
-    return text->bytes;
+static const char *value_text(ts_arena *arena, const ts_fitted_field *f, int64_t value) {
+    ts_text text = ts_text_begin(arena);
+    ts_field_print_value(&text, f->field, value);
+    return text.bytes;
 }
 
 static ts_validation_errors errors_of(ts_arena *arena, const ts_validation *v) {
@@ -26,16 +26,15 @@ static bool is_estimated(const ts_calibration *c) {
 }
 
 static void add_fields(const ts_calibration *c, ts_text *out) {
-    ts_text value = ts_text_begin(out->arena);
     ts_text_add(out, "%-20s %14s %14s   %s\n", "figure", "before", "after",
                 "a per cent of it moves the rows by");
     for (int i = 0; i < c->field_count; i++) {
         const ts_fitted_field *f = &c->fields[i];
-        ts_text_add(out, "%-20s %14s ", f->path, print_value(&value, f, f->before));
+        ts_text_add(out, "%-20s %14s ", f->path, value_text(out->arena, f, f->before));
         if (f->left_out != NULL)
             ts_text_add(out, "%14s   %s\n", "not fitted", f->left_out);
         else
-            ts_text_add(out, "%14s   %.3f %%%s\n", print_value(&value, f, f->after), f->elasticity,
+            ts_text_add(out, "%14s   %.3f %%%s\n", value_text(out->arena, f, f->after), f->elasticity,
                         f->at_bound ? "; a fit goes no further: begin nearer, with --set" : "");
     }
 }

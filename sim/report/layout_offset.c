@@ -13,12 +13,17 @@ typedef struct {
     int64_t index[TS_LAYOUT_MAX_DIMS], dims[TS_LAYOUT_MAX_DIMS];
 } position;
 
-static void add_position(ts_text *out, const char *label, const position *p) {
-    ts_text_add(out, "  %-18s", label);
+/* "(1,1) in (2,3)" */
+static void end_with(ts_text *out, const position *p) {
     ts_text_add_tuple(out, p->index, p->count);
     ts_text_add(out, " in ");
     ts_text_add_tuple(out, p->dims, p->count);
     ts_text_add_char(out, '\n');
+}
+
+static void add_position(ts_text *out, const char *label, const position *p) {
+    ts_text_add(out, "  %-18s", label);
+    end_with(out, p);
 }
 
 /* Dim `at` and the next become one. */
@@ -47,10 +52,7 @@ static void add_part(ts_text *out, const char *label, char op, const int64_t *wh
     for (int i = 0; i < part->count; i++)
         ts_text_add(out, "%s%" PRId64 "%c%" PRId64, i > 0 ? "," : "", whole[i], op, sizes[i]);
     ts_text_add(out, ") = ");
-    ts_text_add_tuple(out, part->index, part->count);
-    ts_text_add(out, " in ");
-    ts_text_add_tuple(out, part->dims, part->count);
-    ts_text_add_char(out, '\n');
+    end_with(out, part);
 }
 
 static void add_heading(ts_text *out, const ts_xla_tile *tile) {

@@ -11,15 +11,9 @@ enum { MOST_SEARCHED = 1 << 24, MOST_FOUND = 64, MOST_LINE = 128 };
 
 /* The bits that a swizzle keeps together: runs of so many move as one. */
 static void add_tiling(const ts_layout *layout, const tiling *t, ts_json *json) {
-    int64_t first[TS_LAYOUT_MAX_DIMS], second[TS_LAYOUT_MAX_DIMS];
-    int rank = layout->rank;
-    for (int i = 0; i < rank; i++) {
-        first[i] = t->first[i];
-        second[i] = t->second[i];
-    }
-    ts_json_ints(json, "drawn", rank, t->drawn);
-    ts_json_ints(json, "tile", rank, first);
-    ts_json_ints(json, "second_tile", rank, second);
+    ts_json_ints(json, "drawn", layout->rank, t->drawn);
+    ts_json_ints(json, "tile", layout->rank, t->first);
+    ts_json_ints(json, "second_tile", layout->rank, t->second);
     ts_json_int(json, "run", t->run);
     ts_json_count(json, "swizzle_keep", layout->swizzle.present ? layout->swizzle.keep : -1);
 }

@@ -2,7 +2,6 @@
 #include "report/machine.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "machine/embedded.h"
@@ -50,12 +49,12 @@ const char *ts_report_machine_escaped(ts_arena *arena, const ts_machine *machine
 }
 
 void ts_report_machine_keys(const ts_machine *machine, ts_json *json) {
-    char hash[17];
-    snprintf(hash, sizeof hash, "%016" PRIx64, machine->hash);
-    ts_json_text(json, "machine", machine->name);
-    ts_json_text(json, "machine_hash", hash);
+    ts_json_text(json, "machine", machine ? machine->name : NULL);
+    ts_json_text(json, "machine_hash",
+                 machine ? ts_text_format(json->out->arena, "%016" PRIx64, machine->hash) : NULL);
     ts_json_array(json, "machine_overrides");
-    for (int i = 0; i < machine->override_count; i++) ts_json_text(json, NULL, machine->overrides[i]);
+    for (int i = 0; machine && i < machine->override_count; i++)
+        ts_json_text(json, NULL, machine->overrides[i]);
     ts_json_close(json);
 }
 

@@ -15,7 +15,7 @@ const char *ts_report_machine_name(ts_arena *arena, const ts_machine *machine);
 void ts_report_machine_line(const char *label, const ts_machine *machine, ts_text *out);
 /* The same as the content of XML and HTML. */
 const char *ts_report_machine_escaped(ts_arena *arena, const ts_machine *machine);
-/* The keys machine, machine_hash and machine_overrides. */
+/* The keys machine, machine_hash and machine_overrides; NULL: there is no machine, or there are several. */
 void ts_report_machine_keys(const ts_machine *machine, ts_json *json);
 
 /* What reports say behind a label of prices that a machine's model did not simulate access by access. */

@@ -173,14 +173,7 @@ static void add_json_row(ts_json *json, const ts_validated_row *r) {
 void ts_report_validation_json(const ts_validation *v, ts_text *out) {
     ts_json json;
     ts_json_begin(&json, out, "validate");
-    if (v->machine) {
-        ts_report_machine_keys(v->machine, &json);
-    } else {
-        ts_json_null(&json, "machine");
-        ts_json_null(&json, "machine_hash");
-        ts_json_array(&json, "machine_overrides");
-        ts_json_close(&json);
-    }
+    ts_report_machine_keys(v->machine, &json);
     ts_json_bool(&json, "estimated", ts_validation_is_estimated(v));
     ts_json_array(&json, "groups");
     for (int i = 0; i < v->group_count; i++) add_json_group(&json, &v->groups[i]);
