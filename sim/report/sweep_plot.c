@@ -136,9 +136,8 @@ static const char *text_of(ts_arena *arena, const ts_sweep_value *value) {
 static int find_word(ts_arena *arena, const char ***words, int *count, const char *word) {
     for (int i = 0; i < *count; i++)
         if (strcmp((*words)[i], word) == 0) return i;
-    *words = ts_arena_extend(arena, *words, (size_t)*count, sizeof **words);
-    (*words)[*count] = word;
-    return (*count)++;
+    *TS_APPEND(arena, *words, *count) = word;
+    return *count - 1;
 }
 
 static void find_marks(picture *p) {

@@ -28,7 +28,7 @@ typedef struct {
     ts_timeline *timeline;
     ts_arena *arena;
     ts_trace_event *events;
-    int64_t count, capacity;
+    int64_t count;
     int64_t end;             /* the first cycle whose events had no room; -1: none */
     ts_trace_taker *forward; /* who else takes them; NULL: nobody */
     void *self;

@@ -16,16 +16,9 @@ enum { EVENTS = 1 << 12, MOST_EVENTS = 360000, COLOUR_DMA = 2 };
 static void keep(ts_page_trace *t, const ts_trace_event *event) {
     if (t->count == MOST_EVENTS) {
         if (t->end < 0 || event->begin < t->end) t->end = event->begin;
-        return;
+    } else {
+        *TS_APPEND(t->arena, t->events, t->count) = *event;
     }
-    if (t->count == t->capacity) {
-        int64_t capacity = t->capacity > 0 ? 2 * t->capacity : EVENTS;
-        ts_trace_event *events = TS_NEW_ARRAY(t->arena, ts_trace_event, capacity);
-        if (t->count > 0) memcpy(events, t->events, (size_t)t->count * sizeof *events);
-        t->events = events;
-        t->capacity = capacity;
-    }
-    t->events[t->count++] = *event;
 }
 
 static void take(void *self, const ts_trace_event *events, int64_t count) {
