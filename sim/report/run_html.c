@@ -209,10 +209,13 @@ typedef struct {
 /* A picture for all tensors of one shape, if it was not drawn yet and there is room. */
 static void add_tensor_picture(const ts_run_result *result, int i, picture_room *room, page *p) {
     const ts_code *code = &result->program->code;
-    ts_text names = ts_text_begin(p->out->arena), svg = ts_text_begin(p->out->arena);
+    ts_text names = ts_text_begin(p->out->arena), svg = ts_text_begin(p->out->arena),
+            other = ts_text_begin(p->out->arena);
     const char *shape = ts_shape_text(p->out->arena, code->tensors[i].shape);
     for (int k = 0; k < code->tensor_count; k++) {
-        if (strcmp(shape, ts_shape_text(p->out->arena, code->tensors[k].shape)) != 0) continue;
+        ts_text_clear(&other); /* one for all, as there are many pairs */
+        ts_shape_print(code->tensors[k].shape, &other);
+        if (strcmp(shape, other.bytes) != 0) continue;
         if (k < i) return;
         ts_text_add(&names, "%s%s", names.length > 0 ? ", " : "", code->tensors[k].name);
     }
