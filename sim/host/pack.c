@@ -51,30 +51,6 @@ static bool move(ts_error *err, ts_arena *scratch, const ts_host_array *array, c
            ts_dma_move_with(err, plan, way == STORE ? file : space, way == STORE ? space : file, &how);
 }
 
-static bool store_with(ts_error *err, ts_arena *scratch, const ts_host_array *array, const placement *at,
-                       int threads) {
-    if (!at->shape->layout) return ts_error_set(err, TS_ERROR_INPUT, "this shape has no layout");
-    return same_dims(err, array, at->shape->layout) && move(err, scratch, array, at, STORE, threads);
-}
-
-bool ts_host_store(ts_error *err, ts_arena *scratch, const ts_host_array *array, const ts_shape *shape,
-                   ts_space *space, int64_t base_bytes) {
-    return store_with(err, scratch, array, &(placement){shape, space, base_bytes, NULL}, 1);
-}
-
-static bool fetch_with(ts_error *err, ts_arena *arena, const placement *at, ts_host_array *array,
-                       int threads) {
-    const ts_layout *layout = at->shape->layout;
-    if (!layout) return ts_error_set(err, TS_ERROR_INPUT, "this shape has no layout");
-    return ts_host_array_init(err, arena, at->shape->dtype, layout->rank, layout->dims, array) &&
-           move(err, arena, array, at, FETCH, threads);
-}
-
-bool ts_host_fetch(ts_error *err, ts_arena *arena, const ts_shape *shape, ts_space *space, int64_t base_bytes,
-                   ts_host_array *array) {
-    return fetch_with(err, arena, &(placement){shape, space, base_bytes, NULL}, array, 1);
-}
-
 /* ---- A part at a time ---- */
 
 enum {
@@ -206,12 +182,16 @@ static bool open_buffer(ts_error *err, ts_arena *arena, const ts_host_buffer *bu
     return true;
 }
 
+static bool store(ts_error *err, ts_arena *scratch, const ts_host_array *array, const placement *at,
+                  int threads) {
+    return same_dims(err, array, at->shape->layout) && move(err, scratch, array, at, STORE, threads);
+}
+
 bool ts_host_pack_into(ts_error *err, const ts_host_array *array, const ts_shape *shape, int threads,
                        const ts_host_buffer *buffer) {
     ts_arena *scratch = ts_arena_new();
     placement at;
-    bool good =
-        open_buffer(err, scratch, buffer, shape, &at) && store_with(err, scratch, array, &at, threads);
+    bool good = open_buffer(err, scratch, buffer, shape, &at) && store(err, scratch, array, &at, threads);
     ts_arena_free(scratch);
     return good;
 }
@@ -224,7 +204,7 @@ bool ts_host_pack(ts_error *err, ts_arena *arena, const ts_host_array *array, co
     *buffer = (ts_host_array){.dtype = TS_DTYPE_U8, .rank = 1, .dims = {length}, .length = (size_t)length};
     buffer->bytes = TS_NEW_ARRAY(arena, uint8_t, length);
     const ts_host_buffer bytes = {"the buffer", buffer->bytes, length};
-    return open_buffer(err, arena, &bytes, shape, &at) && store_with(err, arena, array, &at, threads);
+    return open_buffer(err, arena, &bytes, shape, &at) && store(err, arena, array, &at, threads);
 }
 
 bool ts_host_unpack_into(ts_error *err, const ts_host_buffer *buffer, const ts_shape *shape, int threads,
@@ -240,5 +220,8 @@ bool ts_host_unpack_into(ts_error *err, const ts_host_buffer *buffer, const ts_s
 bool ts_host_unpack(ts_error *err, ts_arena *arena, const ts_host_buffer *buffer, const ts_shape *shape,
                     int threads, ts_host_array *array) {
     placement at;
-    return open_buffer(err, arena, buffer, shape, &at) && fetch_with(err, arena, &at, array, threads);
+    const ts_layout *layout = shape->layout;
+    return open_buffer(err, arena, buffer, shape, &at) &&
+           ts_host_array_init(err, arena, shape->dtype, layout->rank, layout->dims, array) &&
+           move(err, arena, array, &at, FETCH, threads);
 }

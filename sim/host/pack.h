@@ -7,15 +7,8 @@
 #include "layout/shape.h"
 #include "memory/space.h"
 
-/* The array (row-major, with the shape's logical dims) becomes the tensor at `base_bytes`, converted to its
- * type. Padding keeps what it holds. The plan is made in `scratch`. */
-bool ts_host_store(ts_error *err, ts_arena *scratch, const ts_host_array *array, const ts_shape *shape,
-                   ts_space *space, int64_t base_bytes);
-/* The valid elements of a tensor, row-major, in its own type. */
-bool ts_host_fetch(ts_error *err, ts_arena *arena, const ts_shape *shape, ts_space *space, int64_t base_bytes,
-                   ts_host_array *array);
-
-/* Stores what a reader reads, a part at a time. */
+/* What is read, row-major and in the shape's type, becomes the tensor at `base_bytes`, a part at a time. Padding
+ * keeps what it holds. */
 bool ts_host_store_read(ts_error *err, const ts_host_reader *reader, const ts_shape *shape, ts_space *space,
                         int64_t base_bytes);
 /* Reads a tensor's elements, which must stay, a part of it at a time: memory for no more. */

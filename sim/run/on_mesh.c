@@ -26,19 +26,6 @@ static bool is_split(const ts_sharding *sharding, const mesh_run *run) {
 
 /* ---- Inputs ---- */
 
-static bool store_on(ts_error *err, const mesh_run *run, int tensor, const ts_host_reader *reader,
-                     ts_chip *chip) {
-    const ts_tensor *t = &run->parts.program->code.tensors[tensor];
-    const ts_space *last = NULL;
-    bool good = true;
-    for (int core = 0; good && core < ts_chip_core_count(chip); core++) {
-        ts_space *space = ts_chip_core_space(chip, core, t->space);
-        good = space == last || ts_host_store_read(err, reader, t->shape, space, t->base_bytes);
-        last = space;
-    }
-    return good;
-}
-
 static bool store_inputs(ts_error *err, const mesh_run *run) {
     ts_arena *scratch = ts_arena_new();
     bool good = true;
@@ -46,11 +33,11 @@ static bool store_inputs(ts_error *err, const mesh_run *run) {
         const ts_run_tensor *bound = &run->parts.tensors[i];
         if (!bound->origin) continue;
         const ts_sharding *sharding = run->parts.program->uses[i].sharding;
-        ts_host_reader whole = bound->made.read ? bound->made : sharded_of_array(scratch, &bound->before);
+        ts_host_reader whole = run_input(scratch, bound);
         for (int64_t d = 0; good && d < devices_of(run); d++) {
             ts_host_reader part =
                 is_split(sharding, run) ? sharded_part(scratch, sharding, d, &whole) : whole;
-            good = store_on(err, run, i, &part, ts_pod_chip(run->pod, d));
+            good = run_store(err, &run->parts.program->code.tensors[i], &part, ts_pod_chip(run->pod, d));
         }
     }
     ts_arena_free(scratch);
@@ -107,15 +94,8 @@ static bool compare_copies(ts_error *err, const mesh_run *run, int i, const ts_h
     return true;
 }
 
-static bool read_whole(ts_error *err, ts_arena *arena, const ts_shape *shape, const ts_host_reader *reader,
-                       ts_host_array *out) {
-    return ts_host_array_init(err, arena, shape->dtype, shape->layout->rank, shape->layout->dims, out) &&
-           reader->read(err, reader->self, 0, 1, ts_host_array_elements(out), out->bytes);
-}
-
 static bool fetch_one(ts_error *err, ts_arena *arena, mesh_run *run, int i, bool saved) {
     const ts_tensor *tensor = &run->parts.program->code.tensors[i];
-    const ts_shape *shape = ts_program_shape(run->parts.program, i);
     const ts_sharding *sharding = run->parts.program->uses[i].sharding;
     ts_run_tensor *bound = &run->parts.tensors[i];
     ts_host_reader *parts = TS_NEW_ARRAY(arena, ts_host_reader, devices_of(run));
@@ -125,9 +105,7 @@ static bool fetch_one(ts_error *err, ts_arena *arena, mesh_run *run, int i, bool
     }
     bound->fetched = is_split(sharding, run) ? sharded_whole(arena, sharding, parts) : parts[0];
     return compare_copies(err, run, i, parts) &&
-           (saved ? read_whole(err, arena, shape, &bound->fetched, &bound->after)
-                  : ts_host_array_describe(err, shape->dtype, shape->layout->rank, shape->layout->dims,
-                                           &bound->after));
+           run_take(err, arena, ts_program_shape(run->parts.program, i), saved, bound);
 }
 
 static bool fetch(ts_error *err, ts_arena *arena, mesh_run *run) {

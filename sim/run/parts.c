@@ -8,6 +8,7 @@
 #include "check/outputs.h"
 #include "dram/hbm.h"
 #include "host/format.h"
+#include "host/pack.h"
 #include "layout/shape.h"
 #include "mosaic/mosaic.h"
 
@@ -173,6 +174,31 @@ void run_parts_configure(ts_arena *arena, const ts_run_request *request, run_par
     parts->config.sanitize = request->check;
     parts->config.outputs = parts->outputs;
     parts->config.inputs = mark_tensors(arena, parts->program, 1 << TS_ROLE_IN);
+}
+
+/* ---- Values in and out of the memories ---- */
+
+ts_host_reader run_input(ts_arena *scratch, const ts_run_tensor *bound) {
+    return bound->made.read ? bound->made : sharded_of_array(scratch, &bound->before);
+}
+
+bool run_store(ts_error *err, const ts_tensor *tensor, const ts_host_reader *values, ts_chip *chip) {
+    const ts_space *last = NULL;
+    bool good = true;
+    for (int core = 0; good && core < ts_chip_core_count(chip); core++) {
+        ts_space *space = ts_chip_core_space(chip, core, tensor->space);
+        good = space == last || ts_host_store_read(err, values, tensor->shape, space, tensor->base_bytes);
+        last = space;
+    }
+    return good;
+}
+
+bool run_take(ts_error *err, ts_arena *arena, const ts_shape *shape, bool saved, ts_run_tensor *bound) {
+    const ts_layout *layout = shape->layout;
+    ts_host_array *after = &bound->after;
+    if (!saved) return ts_host_array_describe(err, shape->dtype, layout->rank, layout->dims, after);
+    return ts_host_array_init(err, arena, shape->dtype, layout->rank, layout->dims, after) &&
+           bound->fetched.read(err, bound->fetched.self, 0, 1, ts_host_array_elements(after), after->bytes);
 }
 
 /* ---- Counters ---- */

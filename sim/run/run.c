@@ -9,22 +9,13 @@
 
 /* ---- Values in and out of the memories ---- */
 
-static bool store_inputs(ts_error *err, ts_chip *chip, const ts_program *program,
-                         const ts_run_tensor *tensors) {
+static bool store_inputs(ts_error *err, const run_parts *parts) {
     ts_arena *scratch = ts_arena_new();
     bool good = true;
-    for (int i = 0; good && i < program->code.tensor_count; i++) {
-        const ts_tensor *tensor = &program->code.tensors[i];
-        const ts_space *last = NULL;
-        for (int core = 0; good && tensors[i].origin && core < ts_chip_core_count(chip); core++) {
-            ts_space *space = ts_chip_core_space(chip, core, tensor->space);
-            good = space == last ||
-                   (tensors[i].made.read != NULL
-                        ? ts_host_store_read(err, &tensors[i].made, tensor->shape, space, tensor->base_bytes)
-                        : ts_host_store(err, scratch, &tensors[i].before, tensor->shape, space,
-                                        tensor->base_bytes));
-            last = space;
-        }
+    for (int i = 0; good && i < parts->program->code.tensor_count; i++) {
+        if (!parts->tensors[i].origin) continue;
+        const ts_host_reader values = run_input(scratch, &parts->tensors[i]);
+        good = run_store(err, &parts->program->code.tensors[i], &values, parts->chip);
     }
     ts_arena_free(scratch);
     return good;
@@ -33,18 +24,14 @@ static bool store_inputs(ts_error *err, ts_chip *chip, const ts_program *program
 /* What is saved, whole; what is only checked stays in the chip, and is read from there. */
 static bool fetch(ts_error *err, ts_arena *arena, const ts_run_request *request, const run_parts *parts) {
     const ts_program *program = parts->program;
-    ts_run_tensor *tensors = parts->tensors;
     for (int i = 0; i < program->code.tensor_count && !request->time_only; i++) {
         const ts_tensor *tensor = &program->code.tensors[i];
         ts_space *space = ts_chip_space(parts->chip, tensor->space);
-        ts_host_array *after = &tensors[i].after;
+        ts_run_tensor *bound = &parts->tensors[i];
         bool saved;
         if (!run_wants(request, parts, i, &saved)) continue;
-        tensors[i].fetched = ts_host_fetch_reader(arena, tensor->shape, space, tensor->base_bytes);
-        if (saved ? !ts_host_fetch(err, arena, tensor->shape, space, tensor->base_bytes, after)
-                  : !ts_host_array_describe(err, tensor->shape->dtype, tensor->shape->layout->rank,
-                                            tensor->shape->layout->dims, after))
-            return false;
+        bound->fetched = ts_host_fetch_reader(arena, tensor->shape, space, tensor->base_bytes);
+        if (!run_take(err, arena, tensor->shape, saved, bound)) return false;
     }
     return true;
 }
@@ -55,7 +42,7 @@ static bool open_chip(ts_error *err, ts_arena *arena, const ts_run_request *requ
                       const ts_chip_observer *observer, run_parts *parts) {
     run_parts_configure(arena, request, parts);
     parts->chip = ts_chip_new(err, arena, &parts->config, &parts->program->code, observer);
-    if (parts->chip != NULL && !store_inputs(err, parts->chip, parts->program, parts->tensors)) {
+    if (parts->chip != NULL && !store_inputs(err, parts)) {
         ts_chip_free(parts->chip);
         parts->chip = NULL;
     }

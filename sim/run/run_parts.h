@@ -47,6 +47,11 @@ bool run_parts_load(ts_error *err, ts_arena *arena, const ts_run_request *reques
 void run_parts_configure(ts_arena *arena, const ts_run_request *request, run_parts *parts);
 /* Is a tensor's value wanted at the end; is all of it (saved)? */
 bool run_wants(const ts_run_request *request, const run_parts *parts, int tensor, bool *saved);
+/* The values of an input, as they are read; and where they go: into the memories of a chip. */
+ts_host_reader run_input(ts_arena *scratch, const ts_run_tensor *bound);
+bool run_store(ts_error *err, const ts_tensor *tensor, const ts_host_reader *values, ts_chip *chip);
+/* Of a tensor that is wanted, what bound->fetched reads: bound->after, all of it or its dims alone. */
+bool run_take(ts_error *err, ts_arena *arena, const ts_shape *shape, bool saved, ts_run_tensor *bound);
 void run_count(const ts_chip_counters *counted, ts_counters *out);
 /* What the chip counted, and what follows from that, for the result of result->program. */
 void run_measure(ts_arena *arena, const ts_run_request *request, const ts_chip *chip, ts_run_result *result);
