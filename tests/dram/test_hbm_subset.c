@@ -120,6 +120,20 @@ TEST_WITH_ARENA(a_jump_begins_a_round) {
     }
 }
 
+TEST_WITH_ARENA(a_reset_forgets_what_was_counted) {
+    ts_hbm_config config = hbm2;
+    config.address_map = "off co:1 ch pc bg co ba ro";
+    ts_hbm *hbm = ts_hbm_new_subset(NULL, arena, &config, 2);
+    for (int again = 0; again < 2; again++) {
+        ts_hbm_stream *stream = ts_hbm_stream_new(arena, hbm, 65536, TS_HBM_UNLIMITED);
+        for (int64_t i = 0; i < 8192; i++) /* to one odd channel, then to all */
+            ts_hbm_stream_offer(stream, again ? i * 64 : i * 1024 + 64, LINE_BYTES, false, 0);
+        assert_int_equal(ts_hbm_subset_is_even(hbm), again);
+        assert_int_equal(ts_hbm_subset_fair_share(hbm), again ? 2 : 1);
+        ts_hbm_reset(hbm);
+    }
+}
+
 /* Is half of 8 channels, the even ones, fair, where the i-th line that is offered is line_of(i, how)? */
 static bool is_fair_of(int64_t line_of(int64_t i, int how), int how, int64_t lines) {
     ts_arena *arena = ts_arena_new();
