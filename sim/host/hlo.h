@@ -119,6 +119,6 @@ int64_t ts_hlo_number(ts_span digits); /* of at most 18; -1: it is none */
 /* Behind a key of a backend_config, as "known_trip_count":{"n":"4"} behind "\"known_trip_count", with blanks or
  * without, or quoted in a quote; -1: there is none. */
 int64_t ts_hlo_stated_number(ts_span attributes, const char *key);
-ts_span ts_hlo_digits(ts_span text);   /* those that it begins with */
+ts_span ts_hlo_digits(ts_span text); /* those that it begins with */
 
 #endif

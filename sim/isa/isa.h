@@ -121,7 +121,7 @@ typedef struct {
 /* A VMEM or SMEM address in 32-bit words from the start of the space: word + the sum of the terms. */
 typedef struct {
     int64_t word;
-    int tensor; /* index into ts_code.tensors, -1: none; the access must stay inside its bytes */
+    int tensor;  /* index into ts_code.tensors, -1: none; the access must stay inside its bytes */
     bool beyond; /* sld: one outside of them reads what lies there, and is a finding */
     int term_count;
     ts_address_term terms[TS_ADDRESS_TERMS];

@@ -233,8 +233,7 @@ static void add_axes(const ts_layout *layout, const tracer *t, index_form form, 
 static const char *const *logical_names(ts_arena *arena, int rank) {
     const char **names = TS_NEW_ARRAY(arena, const char *, rank);
     for (int i = 0; i < rank; i++)
-        names[i] =
-            rank <= 4 ? ts_text_format(arena, "%c", "ijkl"[i]) : ts_text_format(arena, "i%d", i);
+        names[i] = rank <= 4 ? ts_text_format(arena, "%c", "ijkl"[i]) : ts_text_format(arena, "i%d", i);
     return names;
 }
 
