@@ -274,6 +274,27 @@ INLINE wide join_lanes(bool odd, wide a, wide b) {
     return odd ? _mm512_shuffle_i64x2(a, b, 0xdd) : _mm512_shuffle_i64x2(a, b, 0x88);
 }
 
+/* Where each byte of two columns of so many bytes comes from, one behind the other, as of mixed: those of the
+ * even lanes. */
+INLINE wide packed_order(int width, int64_t column_bytes) {
+    const wide place = WIDE_LOAD(numbers), bytes = _mm512_set1_epi8((char)column_bytes);
+    const __mmask64 second = _mm512_cmpge_epu8_mask(place, bytes);
+    const wide at = _mm512_mask_sub_epi8(place, second, place, bytes);
+    const wide pairs = _mm512_and_si512(at, _mm512_set1_epi8((char)(16 - 2 * width)));
+    const wide odd = _mm512_and_si512(at, _mm512_set1_epi8((char)width));
+    const __m128i to_other = _mm_cvtsi32_si128(6 - __builtin_ctz((unsigned)width)); /* of the two registers */
+    wide from = _mm512_and_si512(at, _mm512_set1_epi8((char)(width - 1)));
+    from = _mm512_or_si512(from, _mm512_srli_epi16(pairs, 1));
+    from = _mm512_or_si512(from, _mm512_sll_epi16(odd, to_other));
+    from = _mm512_or_si512(from, _mm512_slli_epi16(_mm512_and_si512(at, _mm512_set1_epi8(16)), 1));
+    return _mm512_mask_add_epi8(from, second, from, _mm512_set1_epi8(8));
+}
+
+INLINE void store_packed(uint8_t *p, int64_t bytes, wide order, bool high, wide a, wide b) {
+    if (high) order = _mm512_or_si512(order, _mm512_set1_epi8(16));
+    _mm512_mask_storeu_epi8(p, first_bytes(bytes), _mm512_permutex2var_epi8(a, order, b));
+}
+
 typedef wide squares;
 #define LANES              4
 #define MASKS              true
@@ -285,6 +306,8 @@ typedef wide squares;
 #define PAIRS              true
 #define JOIN_LANES         join_lanes
 #define STORE_LANES        store_squares
+#define PACKED_ORDER       packed_order
+#define STORE_PACKED       store_packed
 #include "kernel_transpose.inc"
 #include "kernel_columns.inc"
 #include "kernel_adjoin.inc"

@@ -277,12 +277,12 @@ static void move_every_way(const char *const *pair, int64_t rows, int64_t column
     ts_arena_free(arena);
 }
 
-/* Rows of 8 to 40 elements become columns; behind the last there is as much as may be read. */
+/* Rows become columns; behind the last there is as much as may be read, and before the first what stays. */
 static void check_to_the_end(int64_t rows, int64_t columns, int unit, int64_t behind,
                              const ts_kernels *kernels) {
-    ts_arena *arena = ts_arena_new();
     int64_t bytes = rows * columns * unit;
-    uint8_t *src = TS_NEW_ARRAY(arena, uint8_t, bytes + behind), *dst = TS_NEW_ARRAY(arena, uint8_t, bytes);
+    guarded from = guard(bytes + behind), to = guard(bytes + GUARD_BYTES);
+    uint8_t *src = from.bytes, *dst = to.bytes + GUARD_BYTES;
     ts_copy_context m = {.src = {TS_DTYPE_U8, unit * 8, src},
                          .dst = {TS_DTYPE_U8, unit * 8, dst},
                          .same = true,
@@ -294,7 +294,9 @@ static void check_to_the_end(int64_t rows, int64_t columns, int unit, int64_t be
     ts_move_box(&m, &box);
     for (int64_t i = 0; i < rows * columns; i++)
         assert_memory_equal(dst + (i % columns * rows + i / columns) * unit, src + i * unit, (size_t)unit);
-    ts_arena_free(arena);
+    for (int i = 0; i < GUARD_BYTES; i++) assert_int_equal(to.bytes[i], 0);
+    guarded_free(from);
+    guarded_free(to);
 }
 
 TEST(rows_up_to_the_end) {
@@ -303,6 +305,17 @@ TEST(rows_up_to_the_end) {
             check_to_the_end(64 + n % 5 * 7, 8 + n % 33, 1 + n / 33 % 2, n / 66 * TS_LINE_BYTES,
                              ts_kernels_get(version));
     }
+}
+
+/* Columns of 9 to 48 bytes, one behind the other. */
+TEST(short_columns_up_to_the_end) {
+    for (int unit = 1; unit <= 16; unit *= 2)
+        for (int rows = 8 / unit + 1; rows * unit <= 48; rows++)
+            for (int bytes = 17 + rows % 7; bytes < 150; bytes += stride(5, 31))
+                for (int version = 0; version < TS_KERNELS_COUNT; version++)
+                    if (ts_kernels_get(version))
+                        check_to_the_end(rows, ts_ceil_div(bytes, unit), unit, bytes % 2 * TS_LINE_BYTES,
+                                         ts_kernels_get(version));
 }
 
 TEST(random_shapes) {
