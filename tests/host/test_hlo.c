@@ -968,7 +968,7 @@ TEST(numbers_behind_keys) {
     static const struct {
         const char *text;
         int64_t number;
-    } rows[] = {{"a=b, backend_config={\"trips\":{\"n\":\"42\"},\"m\":\"7\"}", 42},
+    } keys[] = {{"a=b, backend_config={\"trips\":{\"n\":\"42\"},\"m\":\"7\"}", 42},
                 {"\"trips\" : { \"n\" : \"42\" }", 42},
                 {"{\\\"trips\\\":{\\\"n\\\":\\\"42\\\"}}", 42},
                 {"\"trips\":42", 42},
@@ -978,9 +978,9 @@ TEST(numbers_behind_keys) {
                 {"\"trips", -1},
                 {"trips:4", -1},
                 {"", -1}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        assert_int_equal(ts_hlo_stated_number((ts_span){rows[i].text, strlen(rows[i].text)}, "\"trips"),
-                         rows[i].number);
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        assert_int_equal(ts_hlo_stated_number((ts_span){keys[i].text, strlen(keys[i].text)}, "\"trips"),
+                         keys[i].number);
 }
 
 TEST(numbers_are_digits_alone) {
