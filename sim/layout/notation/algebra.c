@@ -225,7 +225,7 @@ static bool bind(parser *p, const ts_algebra_entry *entry, const call_text *call
 
 static bool run(parser *p, const call_text *call, ts_value *out) {
     ts_error own = {0};
-    ts_value_kind gives;
+    ts_value_kind gives = TS_VALUE_TEXT; /* what was found says; gcc 14 does not see that it does */
     const ts_algebra_entry *entry = choose(p, call, &gives);
     if (!entry) return false;
     ts_call *bound = TS_NEW(p->arena, ts_call);
