@@ -89,8 +89,9 @@ static void add_level(hbm_load *load, const uint64_t *pairs, int count, int shar
     hbm_load_level *level = &load->level[load->levels++];
     level->share = share;
     for (int c = 0; c < load->channels; c++) {
+        if (coset_of(load, c) != c) continue;
         int within = pairs_within(pairs, count, c, share);
-        if (within == 0 || coset_of(load, c) != c) continue;
+        if (within == 0) continue;
         load->levels_of[c] = (uint8_t)load->levels;
         level->access_bursts = 2 * within;
     }

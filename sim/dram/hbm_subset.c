@@ -70,17 +70,16 @@ static bool is_linear_request(const ts_hbm *hbm, const hbm_group *g, int number)
            differ == (g->differ[highest] ^ g->differ[number - highest]);
 }
 
-/* The largest group that the first requests are. */
+/* The largest group that the first requests may be by their addresses; those that are none halve it. */
 static int group_of(const ts_hbm *hbm, hbm_group *g, const ts_hbm_request *r, int count) {
     const int64_t most = ts_min(ts_min(HBM_GROUP, HBM_ACCESS_PAIRS / g->pairs), count);
     int i = 1;
     g->differ[0] = 0;
     for (; i < most; i++) {
         g->differ[i] = r[i].address ^ r->address;
-        if (r[i].is_write != r->is_write || r[i].earliest != r->earliest || !is_linear_request(hbm, g, i))
-            break;
+        if (!is_linear_request(hbm, g, i)) break;
     }
-    return (r->address & (g->bytes - 1)) == 0 ? 1 << ts_log2(i) : 1;
+    return 1 << ts_log2(i);
 }
 
 /* Of so many requests, whose pairs go by the address map. */
