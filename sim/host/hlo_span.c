@@ -51,7 +51,7 @@ bool ts_hlo_begins(ts_span span, const char *text) {
 
 const char *hlo_skip_space(const char *at, const char *end) {
     for (;;) {
-        while (at < end && hlo_is_space(*at)) at++;
+        at = hlo_skip(at, end, HLO_SPACE);
         if (end - at < 2 || at[0] != '/' || at[1] != '*') return at;
         const char *star = at + 2;
         while ((star = memchr(star, '*', (size_t)(end - star))) != NULL && star + 1 < end && star[1] != '/')
