@@ -4,7 +4,7 @@
 /* Have channels waited for requests for so long that even the busiest of all would have? Then it does not set the
  * pace. */
 static bool is_idle(const ts_hbm *hbm) {
-    enum { BUSY = 66 }; /* per cent of the time, at most */
+    enum { BUSY = 74 }; /* per cent of the time, at most */
     ts_hbm_stats stats;
     int64_t all = 0;
     ts_hbm_read_stats(hbm, &stats);

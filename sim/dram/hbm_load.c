@@ -12,9 +12,10 @@ enum {
     ROW_STEPS = 2 * STEPS, /* of a row that is opened */
     SPARE = 16,            /* all may take so many bursts longer, and one part in so many: */
     TOLERANCE = 400,
-    ROUND = 64, /* bursts of a channel; those that are even get the same in each, */
-    ALONE = 64, /* those of a single one's kind one part in so many more at most, of all rounds */
-    MORE = 8    /* a share may get one part in so many more than its own, or less */
+    ROUND = 64,  /* bursts of a channel; those that are even get the same in each, */
+    ALONE = 64,  /* those of a single one's kind one part in so many more at most, of all rounds */
+    SEVERAL = 8, /* channels of any kind stand for all of a short transfer, if they take as long */
+    MORE = 8     /* a share may get one part in so many more than its own, or less */
 };
 
 void hbm_load_init(hbm_load *load, ts_arena *arena) {
@@ -239,10 +240,11 @@ void hbm_load_add(hbm_load *load, hbm_load_stream *stream, uint64_t location, in
 
 /* ---- What that says ---- */
 
-/* Are the channels of a share of enough cosets, or do they get about the same as all? */
+/* Are the channels of a share of enough cosets, or several, or do they get about the same as all? */
 static bool may_stand(const hbm_load *load, const hbm_load_level *level) {
     const int largest[] = {[TS_HBM_SUBSET_USUAL] = load->channels / 2,
-                           [TS_HBM_SUBSET_SHORT] = load->request_channels,
+                           [TS_HBM_SUBSET_SHORT] =
+                               (int)ts_max(load->request_channels, load->channels / SEVERAL),
                            [TS_HBM_SUBSET_LONG] = load->channels};
     int64_t more = load->length == TS_HBM_SUBSET_SHORT ? 0 : level->busiest / ALONE;
     more += ROUND * load->coset_channels / load->request_channels;

@@ -10,13 +10,15 @@ typedef struct {
     hbm_load_stream stream;
 } loaded;
 
-static void start(loaded *l, int share, int32_t lookahead) {
+static void start_of(loaded *l, int channels, int share, int32_t lookahead) {
     l->arena = ts_arena_new();
-    l->load = (hbm_load){.channels = CHANNELS, .bank_bits = BANK_BITS, .share = share, .queue = QUEUE};
+    l->load = (hbm_load){.channels = channels, .bank_bits = BANK_BITS, .share = share, .queue = QUEUE};
     hbm_load_init(&l->load, l->arena);
     l->stream = (hbm_load_stream){.lookahead = lookahead};
     hbm_load_open(&l->load, &l->stream);
 }
+
+static void start(loaded *l, int share, int32_t lookahead) { start_of(l, CHANNELS, share, lookahead); }
 
 static void stop(loaded *l) { ts_arena_free(l->arena); }
 
@@ -328,17 +330,18 @@ TEST(shares_that_every_access_loads_evenly_are_fair) {
 }
 
 /* In each round of accesses to pairs of channels, the last ones go to the first pair or the second instead, in turns. */
-static int share_of(ts_hbm_subset_length length) {
-    enum { ROUNDS = 400, ACCESSES = 64 * CHANNELS / 4, MORE = 8 };
+static int share_of(ts_hbm_subset_length length, int channels) {
+    enum { ROUNDS = 400, MORE = 8 };
+    const int accesses = 64 * channels / 4;
     const uint64_t pairs[] = {at(0, 0, 0), at(1, 0, 0)};
     loaded l;
-    start(&l, 4, LOOKAHEAD);
+    start_of(&l, channels, 4, LOOKAHEAD);
     hbm_load_set_access(&l.load, pairs, 2);
     hbm_load_open(&l.load, &l.stream);
     l.load.length = length;
     for (int i = 0; i < ROUNDS; i++)
-        for (int k = 0; k < ACCESSES; k++) {
-            int pair = k < ACCESSES - MORE ? k % 4 : i % 2;
+        for (int k = 0; k < accesses; k++) {
+            int pair = k < accesses - MORE ? k % (channels / 2) : i % 2;
             hbm_load_add_access(&l.load, &l.stream, at(2 * pair, 0, 0));
         }
     int share = hbm_load_fair_share(&l.load);
@@ -348,9 +351,14 @@ static int share_of(ts_hbm_subset_length length) {
 }
 
 TEST(of_short_streams_each_access_is_to_be_seen) {
-    assert_int_equal(share_of(TS_HBM_SUBSET_USUAL), 4);
-    assert_int_equal(share_of(TS_HBM_SUBSET_LONG), 4);
-    assert_int_equal(share_of(TS_HBM_SUBSET_SHORT), 2); /* one channel of each pair */
+    assert_int_equal(share_of(TS_HBM_SUBSET_USUAL, CHANNELS), 4);
+    assert_int_equal(share_of(TS_HBM_SUBSET_LONG, CHANNELS), 4);
+    assert_int_equal(share_of(TS_HBM_SUBSET_SHORT, CHANNELS), 2); /* one channel of each pair */
+}
+
+TEST(several_channels_stand_for_all_of_short_streams) {
+    assert_int_equal(share_of(TS_HBM_SUBSET_SHORT, 2 * CHANNELS), 2); /* four are not several, */
+    assert_int_equal(share_of(TS_HBM_SUBSET_SHORT, 4 * CHANNELS), 4); /* eight are */
 }
 
 /* ---- Requests in groups ---- */
