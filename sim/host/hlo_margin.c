@@ -61,6 +61,22 @@ static bool begins_change(hlo_margin *m, const char *at, const char *end) {
     return true;
 }
 
+/* "*** 12,15 ****", "--- 12,16 ----": one side of a hunk of "diff -c". */
+static bool begins_side(const char *at, const char *end, const char *begin, const char *close,
+                        int64_t *count) {
+    int64_t lines[2];
+    at = skip_lines(skip_text(at, end, begin), end, lines);
+    if (!skip_text(at, end, close)) return false;
+    *count = lines[1] - lines[0] + 1;
+    return true;
+}
+
+static bool begins_context(hlo_margin *m, const char *at, const char *end) {
+    if (!begins_side(at, end, "*** ", " ****", &m->old_left)) return false;
+    m->diff = HLO_DIFF_OLD_SIDE;
+    return true;
+}
+
 /* A block of Markdown: there, hunks may have no headings. */
 static bool begins_fence(hlo_margin *m, const char *at, const char *end) {
     if (!skip_text(at, end, "```")) return false;
@@ -92,6 +108,24 @@ static hlo_margin_kind take_change(hlo_margin *m, const char *at, const char *en
     }
     m->new_left--;
     m->width = end - at > 1 ? 2 : 1;
+    return HLO_MARGIN_SKIP;
+}
+
+/* A line of "  ..", "- ..", "! ..", which the old side may have none of. */
+static hlo_margin_kind take_old_side(hlo_margin *m, const char *at, const char *end) {
+    if (begins_side(at, end, "--- ", " ----", &m->new_left))
+        m->diff = HLO_DIFF_NEW_SIDE;
+    else if (m->old_left-- <= 0)
+        return m->diff = HLO_DIFF_NONE, HLO_MARGIN_SKIP;
+    return HLO_MARGIN_DROP;
+}
+
+/* A line of "  ..", "+ ..", "! ..", which the new side may have none of. */
+static hlo_margin_kind take_new_side(hlo_margin *m, const char *at, const char *end) {
+    const char side = at < end ? *at : ' ';
+    if (side == '\\') return HLO_MARGIN_DROP;
+    if (m->new_left-- <= 0 || !memchr(" +!", side, 3)) return m->diff = HLO_DIFF_NONE, HLO_MARGIN_SKIP;
+    m->width = end - at > 1 ? 2 : (size_t)(end - at);
     return HLO_MARGIN_SKIP;
 }
 
@@ -147,9 +181,12 @@ static hlo_margin_kind take_number(hlo_margin *m, const char *at, const char *en
 /* ---- Both ---- */
 
 static hlo_margin_kind take(hlo_margin *m, const char *at, const char *end) {
-    if (begins_hunk(m, at, end) || begins_change(m, at, end) || begins_fence(m, at, end))
+    if (begins_hunk(m, at, end) || begins_change(m, at, end) || begins_context(m, at, end) ||
+        begins_fence(m, at, end))
         return HLO_MARGIN_BLANK;
     if (m->diff == HLO_DIFF_CHANGE) return take_change(m, at, end);
+    if (m->diff == HLO_DIFF_OLD_SIDE) return take_old_side(m, at, end);
+    if (m->diff == HLO_DIFF_NEW_SIDE) return take_new_side(m, at, end);
     return m->fenced || m->diff == HLO_DIFF_HUNK ? take_side(m, at, end) : take_number(m, at, end);
 }
 

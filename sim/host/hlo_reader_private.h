@@ -46,7 +46,7 @@ typedef struct {
     size_t width;   /* of what is before the last line that was asked of */
     bool active;    /* lines have numbers, or are of a diff */
     int64_t number; /* of the next line; 0: lines have none */
-    enum { HLO_DIFF_NONE, HLO_DIFF_HUNK, HLO_DIFF_CHANGE } diff;
+    enum { HLO_DIFF_NONE, HLO_DIFF_HUNK, HLO_DIFF_CHANGE, HLO_DIFF_OLD_SIDE, HLO_DIFF_NEW_SIDE } diff;
     bool fenced;                /* in a block of Markdown that is a diff */
     int64_t old_left, new_left; /* lines of a hunk, or of a change, of each side */
 } hlo_margin;
@@ -59,7 +59,7 @@ typedef enum {
 
 /* May a line that begins so, behind blanks, have one? Quickly, as most have none. */
 static inline bool hlo_margin_may_be(const hlo_margin *m, char first) {
-    return m->active || ts_is_digit(first) || first == '@' || first == '`';
+    return m->active || ts_is_digit(first) || first == '@' || first == '`' || first == '*';
 }
 /* Of the next line, which begins so. */
 hlo_margin_kind hlo_margin_take(hlo_margin *m, const char *at, const char *end);

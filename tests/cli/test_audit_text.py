@@ -866,13 +866,13 @@ def behind_numbers_and_marks_of_diffs():
         paths = [Path(folder) / name for name in ("old", "new")]
         for path, text in zip(paths, (old, new)):
             path.write_text(text)
-        for options in ([], ["-u"], ["-U0"]):
+        for options, old_lines in (([], 2), (["-u"], 1), (["-U0"], 1), (["-c"], 6), (["-C0"], 2)):
             diff = subprocess.run(["diff", *options, *paths], capture_output=True, text=True).stdout
             result = audit(diff)
             counts = {b["shape"]: b["count"] for b in result["buffers"]}
-            assert counts == ({A: 1, B: 2} if options == ["-u"] else {B: 2}), (options, counts)
+            assert counts == ({A: 1, B: 2} if options in (["-u"], ["-c"]) else {B: 2}), (options, counts)
             left = {k["kind"]: k["count"] for k in result["not_understood"]}
-            assert left["lines of a diff's old side"] == (1 if options else 2), (options, left)
+            assert left["lines of a diff's old side"] == old_lines, (options, left)
     fenced = "See\n```diff\n" + "".join("  " + line + "\n" for line in lines) + "-  %d = f32[9,128]{1,0:T(8,128)} copy(%a)\n```\n"
     assert {b["shape"] for b in audit(fenced)["buffers"]} == {A, B}
 

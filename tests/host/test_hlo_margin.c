@@ -75,6 +75,14 @@ static const struct {
      ":\n:x\n:< x\n:3e4\n:< x\n:3c\n:< x\n:3c4,\n:< x\n:3c4 x\n:< x\n"},
     {"3c4\r\n< x\n---\n> y\n", ":\n-\n-\n:y\n"},
     {"3c4\n> x\n3c4\n---\n", ":\n:> x\n:\n:---\n"},
+    /* Of diff -c, which leaves a side out that has only what both have. */
+    {"*** a\n--- b\n***************\n*** 1,3 ****\n  a\n! b\n- c\n--- 1,4 ----\n  a\n! d\n\n+ e\n+ x\n",
+     ":*** a\n:--- b\n:***************\n:\n-\n-\n-\n-\n:a\n:d\n:\n:e\n:+ x\n"},
+    {"*** 3 ****\n--- 4,5 ----\n+ a\n\\ No newline\n!\n! x\n", ":\n-\n:a\n-\n:\n:! x\n"},
+    {"*** 4,5 ****\n  a\n- b\n--- 4 ----\n***************\n*** 9 ****\n! a\n! x\n+ x\n",
+     ":\n-\n-\n-\n:***************\n:\n-\n:! x\n:+ x\n"},
+    {"*** 4,5\n- a\n*** 4 ***\n- a\n*** 4****\n- a\n--- 4 ----\n+ a\n",
+     ":*** 4,5\n:- a\n:*** 4 ***\n:- a\n:*** 4****\n:- a\n:--- 4 ----\n:+ a\n"},
 };
 
 TEST(lines_without_margins) {
@@ -87,8 +95,9 @@ TEST(lines_without_margins) {
 
 /* A line may end anywhere, whatever is behind it. */
 TEST(no_line_is_read_beyond) {
-    static const char *const lines[] = {"  12 | HloModule m", "12:%a = x", "@@ -12,3 +12,4 @@",
-                                        "12,13c12,13",        "```diff",   "  1   \xe2\x94\x82 %f ("};
+    static const char *const lines[] = {
+        "  12 | HloModule m", "12:%a = x", "@@ -12,3 +12,4 @@",      "12,13c12,13",
+        "*** 12,13 ****",     "```diff",   "  1   \xe2\x94\x82 %f ("};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
         for (size_t length = 0; length < strlen(lines[i]); length++) {
             ts_arena *arena = ts_arena_new();
