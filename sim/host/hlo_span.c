@@ -166,13 +166,24 @@ bool ts_hlo_attribute(ts_span attributes, const char *name, ts_span *value) {
     return false;
 }
 
-static bool type_before(const char *first, const char *bracket, const char **type) {
-    const char *at = bracket;
+static bool is_type(const char *at, const char *end) {
     ts_dtype dtype;
-    while (at > first && bracket - at < LONGEST_TYPE && hlo_is_word(at[-1])) at--;
+    return at < end && ts_dtype_find(at, (size_t)(end - at), &dtype);
+}
+
+/* Behind a blank, what is no number is a message's remark. */
+static bool begins_dims(const char *bracket, const char *end) {
+    return end - bracket > 1 && (ts_is_digit(bracket[1]) || bracket[1] == '<' || bracket[1] == ']');
+}
+
+static bool type_before(const char *first, const char *bracket, const char *end, const char **type) {
+    const char *behind = bracket;
+    while (behind > first && behind[-1] == ' ') behind--;
+    const char *at = behind;
+    while (at > first && behind - at < LONGEST_TYPE && hlo_is_word(at[-1])) at--;
     if (at > first && (hlo_is_word(at[-1]) || at[-1] == '.' || at[-1] == '%')) return false;
     *type = at;
-    return at < bracket && ts_dtype_find(at, (size_t)(bracket - at), &dtype);
+    return is_type(at, behind) && (behind == bracket || begins_dims(bracket, end));
 }
 
 /* Behind the bracket; NULL, and it is cut: none closes it. */
@@ -197,8 +208,9 @@ const char *ts_hlo_shape_end(const char *at, const char *end, bool *cut) {
     *cut = false;
     if (at < end && *at == '(') return closed(at, end, cut);
     const char *word = hlo_skip(at, end, HLO_WORD);
-    if (word == at || word >= end) return NULL;
-    if (*word == '[') return array_end(word, end, cut);
+    const char *bracket = hlo_skip(word, end, HLO_SPACE);
+    if (word == at || bracket >= end) return NULL;
+    if (*bracket == '[' && (bracket == word || is_type(at, word))) return array_end(bracket, end, cut);
     if (*word != '(' || word != at + 1 || *at != 'b') return NULL;
     return closed(word, end, cut);
 }
@@ -207,7 +219,7 @@ bool ts_hlo_find_shape(ts_span *rest, ts_span *shape) {
     const char *first = rest->text, *end = first + rest->length, *at = first, *type;
     bool cut;
     while (at < end && (at = memchr(at, '[', (size_t)(end - at))) != NULL) {
-        if (type_before(first, at, &type)) {
+        if (type_before(first, at, end, &type)) {
             const char *close = array_end(at, end, &cut);
             if (close != NULL) {
                 *shape = (ts_span){type, (size_t)(close - type)};

@@ -233,6 +233,11 @@ static const row rows[] = {
      "backend_config={\"n\":\"4\"}>\n"},
     {"%d = f32[<=4194304]{0:T(1024)} add(%a, %b)\n", "1 <d> <f32[<=4194304]{0:T(1024)}> <add> <%a, %b>\n"},
     {"%b = b(f32[8]{0}) custom-call(%x)\n", "1 <b> <b(f32[8]{0})> <custom-call> <%x>\n"},
+    /* Blanks behind the type. */
+    {"%e (p: s32 [8]) -> s32 [8] {\n%p = s32 [8]{0} copy(s32 [8] {0} %q)\n}\n"
+     "a = f [8] copy(b)\n",
+     "1 computation <e>\n2 <p> <s32 [8]{0}> <copy> <s32 [8] {0} %q>\nend\n"
+     "4 message <a = f [8] copy(b)>\n"},
     /* Cut in the operands, the shape or the opcode; "..." says that the line is all there is. */
     {"%a = f32[8]{0} add(%p, ...", "1 cut <a> <f32[8]{0}> <add> <%p, ...>\n"},
     {"%a = f32[8]{0} add(%p, %", "1 cut <a> <f32[8]{0}> <add> <%p, %>\n"},
@@ -915,11 +920,13 @@ TEST_WITH_ARENA(many_names) {
 }
 
 TEST(finds_shapes) {
-    static const char text[] =
-        "expected f32[8,4]{1,0:T(8,128)} but xs8[3] devices=[1,4]<=[4] got 'pred[]' and (bf16[<=2]{0}, y[3])";
+    static const char text[] = "expected f32[8,4]{1,0:T(8,128)} but xs8[3] devices=[1,4]<=[4] got 'pred[]' "
+                               "and (bf16[<=2]{0}, y[3]), "
+                               "f32 [4]{0} of bf16 [or so] not s8 [] or s4  [<=2]";
     ts_span rest = {text, sizeof text - 1}, shape;
-    static const char *const expected[] = {"f32[8,4]{1,0:T(8,128)}", "pred[]", "bf16[<=2]{0}"};
-    for (int i = 0; i < 3; i++) {
+    static const char *const expected[] = {
+        "f32[8,4]{1,0:T(8,128)}", "pred[]", "bf16[<=2]{0}", "f32 [4]{0}", "s8 []", "s4  [<=2]"};
+    for (int i = 0; i < 6; i++) {
         assert_true(ts_hlo_find_shape(&rest, &shape));
         assert_true(ts_span_is(shape, expected[i]));
     }
