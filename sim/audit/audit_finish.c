@@ -234,7 +234,8 @@ static void note_text(ts_audit *a, const ts_hlo_counts *text) {
     } kinds[] = {{text->cut_instructions, "instructions that are cut off"},
                  {text->kinds[TS_HLO_OLD], "lines of a diff's old side"},
                  {text->long_lines, "lines longer than 1 MiB, whose middle was left out"},
-                 {text->unended_computations, "computations that do not end"}};
+                 {text->unended_computations, "computations that do not end"},
+                 {text->unended_comments, "a comment that does not end, and all behind it"}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (kinds[i].count == 0) continue;
         audit_note(a, kinds[i].count, 0, kinds[i].kind, none);

@@ -15,6 +15,7 @@ struct ts_hlo_reader {
     bool is_mlir;
     ts_text unescaped; /* the lines of one with "\n" between them */
     bool is_unescaped; /* these are looked at */
+    bool in_comment;   /* of several lines */
 };
 
 const ts_hlo_counts *ts_hlo_get_counts(const ts_hlo_reader *r) { return &r->teller.counts; }
@@ -236,8 +237,13 @@ static void take_line(void *self, hlo_line *line) {
     r->teller.counts.long_lines += line->shortened;
     if (r->teller.line == 1) line->at += ts_text_mark(line->at, (size_t)(line->end - line->at));
     /* Of a statement's other lines no more marks than of its first: ">" closes a bracket, too. */
-    hlo_line_strip(line, r->held.kind == HLO_HOLDS_STATEMENT ? r->held.marks : INT_MAX);
-    take_stripped(r, line);
+    const int marks = r->held.kind == HLO_HOLDS_STATEMENT ? r->held.marks : INT_MAX;
+    const bool within = r->in_comment;
+    hlo_line_strip(line, marks, &r->in_comment);
+    if (line->at == line->end && (within || r->in_comment))
+        hlo_tell_kind(&r->teller, TS_HLO_COMMENT);
+    else
+        take_stripped(r, line);
 }
 
 /* They are counted as lines. */
@@ -289,5 +295,6 @@ void ts_hlo_finish(ts_hlo_reader *r) {
     cut_held(r);
     give_held(r, '\n');
     r->teller.counts.unended_computations += r->teller.in_computation;
+    r->teller.counts.unended_comments += r->in_comment;
     hlo_tell_end(&r->teller);
 }

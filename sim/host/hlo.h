@@ -39,7 +39,7 @@ typedef struct {
 typedef enum {
     TS_HLO_OTHER,   /* nothing known */
     TS_HLO_BLANK,   /* empty, or only marks */
-    TS_HLO_COMMENT, /* a line that begins with "//" or "#" */
+    TS_HLO_COMMENT, /* a line that begins with "//" or "#", or is in a comment of several */
     TS_HLO_TABLE,   /* a row of the tables of names, locations and stack frames */
     TS_HLO_LITERAL, /* a further line of a constant, or of an attribute */
     TS_HLO_OLD,     /* a line of a diff's old side */
@@ -80,6 +80,7 @@ typedef struct {
     int64_t bytes, lines, instructions, computations;
     int64_t cut_instructions; /* of the instructions */
     int64_t long_lines, unended_computations;
+    int64_t unended_comments;         /* 1: the rest of the text is in one */
     int64_t kinds[TS_HLO_LINE_KINDS]; /* lines */
 } ts_hlo_counts;
 

@@ -26,23 +26,51 @@ static const char *skip_quotes(const char *line, const char *end, int most, int 
     return line;
 }
 
-/* Where "// .." begins behind white space and outside quotes, or `end`. */
-static const char *comment_start(const char *at, const char *end) {
-    const char *line = at, *slash = at;
-    while ((slash = memchr(slash, '/', (size_t)(end - slash))) != NULL && ++slash < end) {
-        if (*slash != '/' || slash - line < 2 || !hlo_is_space(slash[-2])) continue;
-        while (at < slash - 1) at = *at == '"' ? hlo_quote_end(at, end) : at + 1;
-        if (at == slash - 1) return at;
+/* The marks of a comment of C, but for "*" in a path. */
+static bool begins_marks(const char *line, const char *at, const char *end) {
+    enum { BEFORE = HLO_SPACE | HLO_OPENS | HLO_CLOSES | HLO_SQUARE | HLO_COMMA };
+    return hlo_begins(at, end, "/*") && (at == line || hlo_is(at[-1], BEFORE));
+}
+
+/* "// .." behind white space. */
+static bool begins_slashes(const char *line, const char *at, const char *end) {
+    return hlo_begins(at, end, "//") && at > line && hlo_is_space(at[-1]);
+}
+
+/* Where a comment that is the rest of the line begins, outside quotes, or `end`. *open: in marks of C, behind
+ * which is a blank, and the next line goes on with it. */
+static const char *comment_start(const char *at, const char *end, bool *open) {
+    const char *const line = at;
+    for (const char *slash = at; (slash = memchr(slash, '/', (size_t)(end - slash))) != NULL; slash++) {
+        const bool marks = begins_marks(line, slash, end);
+        const char *close = marks ? memmem(slash + 2, (size_t)(end - slash - 2), "*/", 2) : NULL;
+        if (close) {
+            slash = close + 1;
+            continue;
+        }
+        *open = marks && (end - slash == 2 || slash[2] == '*' || hlo_is_space(slash[2]));
+        if (!*open && !begins_slashes(line, slash, end)) continue;
+        while (at < slash) at = *at == '"' ? hlo_quote_end(at, end) : at + 1;
+        if (at == slash) return at;
+        *open = false;
     }
     return end;
 }
 
-void hlo_line_strip(hlo_line *line, int most_marks) {
+/* Behind the marks that close what lines before have begun, or `end`. */
+static const char *comment_end(const char *at, const char *end, bool *open) {
+    const char *close = *open ? memmem(at, (size_t)(end - at), "*/", 2) : NULL;
+    if (close) *open = false;
+    return *open ? end : close ? hlo_skip(close + 2, end, HLO_SPACE) : at;
+}
+
+void hlo_line_strip(hlo_line *line, int most_marks, bool *open) {
     const char *at = line->at, *end = line->end;
     at = hlo_skip(at, end, HLO_SPACE);
     at = hlo_skip_stamp(skip_quotes(at, end, most_marks, &line->marks), end);
-    at = hlo_skip(at, end, HLO_SPACE);
-    end = comment_start(at, end);
+    at = comment_end(hlo_skip(at, end, HLO_SPACE), end, open);
+    if (!*open) end = comment_start(at, end, open);
+    if (*open) line->next = '/';
     while (end > at && hlo_is_space(end[-1])) end--;
     line->at = at;
     line->end = end;

@@ -31,8 +31,9 @@ typedef struct {
 
 /* What the line begins with behind blanks, marks of mail and a log's stamp; '\n': nothing. */
 char hlo_first_byte(const char *at, const char *end);
-/* The line alone: behind its marks, at most so many, and stamps, and up to a comment. */
-void hlo_line_strip(hlo_line *line, int most_marks);
+/* The line alone: behind its marks, at most so many, and stamps, and up to a comment. *open: its begin is in a
+ * comment, in marks of C, of lines before; afterwards, its end is. */
+void hlo_line_strip(hlo_line *line, int most_marks, bool *open);
 /* One that begins with two slashes, or is a comment in marks of C. */
 bool hlo_line_is_comment(const hlo_line *line);
 /* The line ends where something else begins, but for blanks. Returns that. */

@@ -878,6 +878,12 @@ def behind_numbers_and_marks_of_diffs():
 
 
 @test
+def comments_of_several_lines():
+    check(P + "/* as it was:\n" + P + "*/\n" + f"%b = {A} negate(%a)\n", {A: 2})
+    check(P + "/* as it was:\n" + P, {A: 1}, kinds=[("a comment that does not end, and all behind it", 1)])
+
+
+@test
 def nothing_to_audit():
     """No table of zeros, which would pass a limit in CI."""
     example = ", expected HLO text, such as '%a = f32[8,128]{1,0:T(8,128)} parameter(0)'\n"

@@ -352,6 +352,16 @@ static const row rows[] = {
      "  f32[3]) tuple(%a, %b), metadata={op_name=\"f // g\"}\nsee https://x.y/ // or not\n",
      "1 <a> <f32[8]{0}> <transpose> <%b> +<, dimensions={0}>\n4 <d> <(f32[2], f32[3])> <tuple> <%a, %b> "
      "+<, metadata={op_name=\"f // g\"}>\n7 message <see https://x.y/>\n"},
+    /* Comments of several lines: they end only where their marks say, and stars of paths begin none. */
+    {"/* %a = f32[1] add(%b)\n\n  // %a = f32[2] add(%b) **/ %a = f32[3] add(%b, /*\n  \"x) */ %c), x=y /** "
+     "d\n*/"
+     "/**/\n%e = f32[4] copy(%a /* f // g */) // h\n%i = f32[5] copy(%e), n=\" /* \"\nls j/* k\nls "
+     "/*.py\n(/* l\n*/)",
+     "3 <a> <f32[3]> <add> <%b, %c> +<, x=y>\n6 <e> <f32[4]> <copy> <%a /* f // g */>\n"
+     "7 <i> <f32[5]> <copy> <%e> +<, n=\" /* \">\n8 message <ls j/* k>\n9 message <ls /*.py>\n10 message "
+     "<(>\n"
+     "11 message <)>\n"},
+    {"/* a\n%a = f32[1] copy(%b)\n", ""},
     /* A name alone goes on within a computation. */
     {"c {\n  ROOT a =\n    f32[2] negate(b)\n}\na =\n",
      "1 computation <c>\n2 root <a> <f32[2]> <negate> <b>\nend\n5 message <a =>\n"},
