@@ -30,7 +30,7 @@ static void take_instruction(ts_hlo_reader *r, hlo_line *line, hlo_answer found,
     bool literal = found == HLO_ENDS_EARLY && hlo_is_literal(i);
     bool goes_on = found == HLO_ENDS_EARLY ? !literal : hlo_may_go_on(i, line->next);
     r->table.open = false;
-    if (goes_on && !line->shortened) return hlo_hold_instruction(&r->held, r->teller.line, found, i, line);
+    if (goes_on && !line->shortened) return hlo_hold_instruction(&r->held, &r->teller, found, i, line);
     if (literal) hlo_hold_literal(&r->held, i);
     i->line = r->teller.line;
     hlo_tell_instruction(&r->teller, i);
@@ -96,7 +96,7 @@ static bool take_comment(ts_hlo_reader *r, const hlo_line *line) {
 static bool take_left_side(ts_hlo_reader *r, const hlo_line *line) {
     static const ts_hlo_instruction none;
     if (!r->teller.in_computation || !hlo_is_left_side(line->at, line->end, line->next)) return false;
-    hlo_hold_instruction(&r->held, r->teller.line, HLO_ENDS_EARLY, &none, line);
+    hlo_hold_instruction(&r->held, &r->teller, HLO_ENDS_EARLY, &none, line);
     return true;
 }
 
@@ -158,15 +158,17 @@ static void give_held(ts_hlo_reader *r, char next) {
     r->teller.line = now;
 }
 
-/* Where others begin behind the first instruction of a text; `held`: what of one goes on in it. */
-static const char *others_in(const ts_hlo_reader *r, const char *at, const char *end, ts_span held) {
+/* Where others begin behind the first instruction of a text; `held`: of what goes on in it. */
+static const char *others_in(const ts_hlo_reader *r, const char *at, const char *end,
+                             const hlo_open_ends *held) {
     const bool in_computation = r->teller.in_computation;
-    if (r->is_mlir || !(in_computation || held.length > 0)) return end;
+    if (r->is_mlir || !(in_computation || held)) return end;
     return hlo_next_instruction(held, at, end, in_computation);
 }
 
 /* Cuts the line behind what it has, from there on, of what is held; returns where the rest begins. */
-static const char *cut_behind(const ts_hlo_reader *r, hlo_line *line, const char *from, ts_span held) {
+static const char *cut_behind(const ts_hlo_reader *r, hlo_line *line, const char *from,
+                              const hlo_open_ends *held) {
     const char *behind = others_in(r, from, line->end, held);
     if (r->teller.in_computation) behind = hlo_closing_bracket(held, from, behind);
     return hlo_line_cut(line, behind);
@@ -186,11 +188,11 @@ static hlo_answer join_held(ts_hlo_reader *r, hlo_line *line, const char **behin
     }
     if (h->kind == HLO_HOLDS_STATEMENT) return hlo_statement_goes_on(h, line);
     if (h->kind == HLO_HOLDS_LITERAL) {
-        *behind = cut_behind(r, line, hlo_literal_end(h, line), (ts_span){" ", 1});
+        *behind = cut_behind(r, line, hlo_literal_end(h, line), &(hlo_open_ends){0});
         return hlo_literal_goes_on(h, line);
     }
     if (!hlo_instruction_goes_on(h, line)) return HLO_NOT_ONE;
-    *behind = cut_behind(r, line, line->at, hlo_held_text(h));
+    *behind = cut_behind(r, line, line->at, &h->open);
     return hlo_instruction_join(h, line);
 }
 
@@ -215,7 +217,7 @@ static void take_stripped(ts_hlo_reader *r, hlo_line *line) {
             line->end = end;
             line->next = next;
             if (take_blank(r, line) || take_comment(r, line)) return;
-            behind = hlo_line_cut(line, others_in(r, line->at, end, (ts_span){"", 0}));
+            behind = hlo_line_cut(line, others_in(r, line->at, end, NULL));
             take_fresh(r, line, true, &behind);
         }
         if (behind == end) return;

@@ -17,7 +17,8 @@
 
 enum {
     TS_HLO_LINE_BYTES = 1 << 20, /* of a line that are looked at; of a longer one the middle is skipped */
-    TS_HLO_JOINED_LINES = 64,    /* pieces that one wrapped instruction may have */
+    TS_HLO_JOINED_LINES = 64,    /* pieces of a wrapped instruction, but for those in brackets where it is
+                                  * certain to be one */
 };
 
 /* Spans are valid during the call. */

@@ -6,7 +6,7 @@
 
 enum { LABELS_TRIED = 8 };
 
-static bool says_more(const char *at, const char *end) {
+bool hlo_says_more(const char *at, const char *end) {
     return end - at >= 3 && memcmp(end - 3, "...", 3) == 0;
 }
 
@@ -49,7 +49,7 @@ static bool read_attributes(const char *at, const char *end, ts_hlo_instruction 
     i->attributes = (ts_span){at, (size_t)(last - at)};
     while (last < end && i->attributes.length > 0 && hlo_is_space(at[i->attributes.length - 1]))
         i->attributes.length--;
-    if (last < end || at == end || says_more(at, end)) return false;
+    if (last < end || at == end || hlo_says_more(at, end)) return false;
     return end[-1] == ',' || end[-1] == '=' || depth > 0;
 }
 
@@ -60,7 +60,7 @@ static hlo_answer read_operation(const char *at, const char *end, ts_hlo_instruc
     i->opcode = (ts_span){at, (size_t)(word - at)};
     if (word == at) {
         i->cut = true;
-        return at >= end ? HLO_ENDS_EARLY : says_more(at, end) && *at == '.' ? HLO_WHOLE : HLO_NOT_ONE;
+        return at >= end ? HLO_ENDS_EARLY : hlo_says_more(at, end) && *at == '.' ? HLO_WHOLE : HLO_NOT_ONE;
     }
     if (word >= end) { /* of which it may be a part */
         i->opcode.length = 0;
@@ -71,14 +71,14 @@ static hlo_answer read_operation(const char *at, const char *end, ts_hlo_instruc
         ts_hlo_opcode_find(i->opcode) != TS_HLO_OP_UNKNOWN)
         word = bracket; /* of the next line */
     if (*word != '(') {
-        if (!says_more(word, end)) return HLO_NOT_ONE;
+        if (!hlo_says_more(word, end)) return HLO_NOT_ONE;
         return i->cut = true, HLO_WHOLE;
     }
     const char *close = hlo_bracket_end(word, end), *from = word + 1;
     i->cut = close == NULL;
     i->operands = (ts_span){from, (size_t)((close ? close - 1 : end) - from)};
     if (close && read_attributes(close, end, i)) return HLO_ENDS_EARLY;
-    return close || says_more(from, end) ? HLO_WHOLE : HLO_ENDS_EARLY;
+    return close || hlo_says_more(from, end) ? HLO_WHOLE : HLO_ENDS_EARLY;
 }
 
 /* [ROOT] [%]name =, and where the text goes on; NULL: it is none. */
@@ -115,7 +115,7 @@ hlo_answer hlo_read_instruction(const char *at, const char *end, ts_hlo_instruct
     if (close == NULL && cut) {
         i->shape = (ts_span){at, (size_t)(end - at)};
         i->cut = true;
-        return says_more(at, end) ? HLO_WHOLE : HLO_ENDS_EARLY;
+        return hlo_says_more(at, end) ? HLO_WHOLE : HLO_ENDS_EARLY;
     }
     if (close != NULL) {
         i->shape = (ts_span){at, (size_t)(close - at)};

@@ -58,6 +58,8 @@ hlo_answer hlo_read_instruction(const char *at, const char *end, ts_hlo_instruct
 hlo_answer hlo_read_labelled(const char *at, const char *end, ts_hlo_instruction *i);
 /* [ROOT] name = alone, of a computation, or less of it; `next` is the first byte of the next line. */
 bool hlo_is_left_side(const char *at, const char *end, char next);
+/* "...": is something left out at the end? */
+bool hlo_says_more(const char *at, const char *end);
 /* Brackets outside quotes that are open at the end. */
 int64_t hlo_depth_of(const char *at, const char *end);
 

@@ -118,6 +118,12 @@ typedef enum {
     HLO_HOLDS_LITERAL, /* whose instruction was told: no text */
 } hlo_held_kind;
 
+/* What a text leaves open. */
+typedef struct {
+    int64_t braces, parentheses;
+    bool quote;
+} hlo_open_ends;
+
 typedef struct {
     hlo_held_kind kind;
     ts_text text;
@@ -127,6 +133,9 @@ typedef struct {
     bool quoted;        /* of a header: within a quote of several lines */
     bool opened, arrow; /* of a signature: has it "(", "->"? */
     bool whole, lacks;  /* of an instruction: it may end here, lacks attributes that need no comma */
+    bool sure;          /* it is one, whatever its lines are .. */
+    hlo_open_ends open; /* .. which leave this open .. */
+    int counted;        /* .. of which TS_HLO_JOINED_LINES may be */
     int marks;          /* of a statement, of mail */
 } hlo_held;
 
@@ -143,8 +152,8 @@ bool hlo_lacks_calls(const ts_hlo_instruction *i);
 /* May the next line, which begins so, go on with an instruction that could end here? */
 bool hlo_may_go_on(const ts_hlo_instruction *i, char next);
 /* Holds it, or what may be the beginning of one. */
-void hlo_hold_instruction(hlo_held *held, int64_t line, hlo_answer found, const ts_hlo_instruction *i,
-                          const hlo_line *first);
+void hlo_hold_instruction(hlo_held *held, const hlo_teller *teller, hlo_answer found,
+                          const ts_hlo_instruction *i, const hlo_line *first);
 /* Does the line, or what it begins with, go on with the instruction? */
 bool hlo_instruction_goes_on(const hlo_held *held, const hlo_line *line);
 /* Adds the line. HLO_WHOLE: no more may come. */
@@ -158,11 +167,12 @@ void hlo_hold_literal(hlo_held *held, ts_hlo_instruction *i);
 const char *hlo_literal_end(const hlo_held *held, const hlo_line *line);
 /* Does the line go on with its values? HLO_WHOLE: and ends them. */
 hlo_answer hlo_literal_goes_on(hlo_held *held, const hlo_line *line);
-/* Where another instruction begins in a line, behind one or what goes on with one that is held: text that is
- * filled has several in a line. `end`: there is none. */
-const char *hlo_next_instruction(ts_span held, const char *at, const char *end, bool in_computation);
+/* Where another instruction begins in a line, behind one or what goes on with one that is held, which leaves
+ * so much open (NULL: none is): text that is filled has several in a line. `end`: there is none. */
+const char *hlo_next_instruction(const hlo_open_ends *held, const char *at, const char *end,
+                                 bool in_computation);
 /* Where the bracket is, behind what goes on, that ends the computation; `end`: none does. */
-const char *hlo_closing_bracket(ts_span held, const char *at, const char *end);
+const char *hlo_closing_bracket(const hlo_open_ends *held, const char *at, const char *end);
 
 /* ---- The header of a module (hlo_header.c) ---- */
 

@@ -40,13 +40,7 @@ static bool is_beginning(const char *at, const char *end) {
     return !is_attribute(at, end) && hlo_read_instruction(at, end, &i) != HLO_NOT_ONE;
 }
 
-/* What a text leaves open. */
-typedef struct {
-    int64_t braces, parentheses;
-    bool quote;
-} open_ends;
-
-static void scan_on(open_ends *o, const char *at, const char *end) {
+static void scan_on(hlo_open_ends *o, const char *at, const char *end) {
     for (; at < end; at++) {
         if (*at == '"') o->quote = !o->quote;
         if (o->quote) {
@@ -58,12 +52,6 @@ static void scan_on(open_ends *o, const char *at, const char *end) {
     }
 }
 
-static open_ends scan(ts_span text) {
-    open_ends o = {0};
-    scan_on(&o, text.text, text.text + text.length);
-    return o;
-}
-
 /* Attributes have signs, or are the only word; a log's sentences often have none. */
 static bool may_be_attribute(const char *at, const char *end) {
     for (const char *sign = at; sign < end; sign++)
@@ -73,9 +61,10 @@ static bool may_be_attribute(const char *at, const char *end) {
 
 /* Does the line end one that lacks something? "}" alone ends a computation where operands were cut, "}," does
  * not. A quote that is cut off is none that goes on. */
-static bool ends_held(ts_span held, const char *at, const char *end) {
+static bool ends_held(const hlo_held *h, const char *at, const char *end) {
+    const ts_span held = hlo_held_text(h);
     bool comma = end - at > 1 && at[1] == ',', closes = at < end && *at == '}';
-    open_ends o = scan(held);
+    const hlo_open_ends o = h->open;
     if (lacks_equals(held)) return at == end || (ts_span_is(held, "ROOT") ? closes : *at != '=');
     if (o.quote) return is_beginning(at, end) || !memchr(at, '"', (size_t)(end - at));
     bool in_attribute = o.braces > 0 && o.parentheses <= 0;
@@ -111,17 +100,20 @@ hlo_answer hlo_literal_goes_on(hlo_held *h, const hlo_line *line) {
     return h->depth > 0 ? HLO_ENDS_EARLY : HLO_WHOLE;
 }
 
-void hlo_hold_instruction(hlo_held *h, int64_t line, hlo_answer found, const ts_hlo_instruction *i,
+void hlo_hold_instruction(hlo_held *h, const hlo_teller *t, hlo_answer found, const ts_hlo_instruction *i,
                           const hlo_line *first) {
-    hlo_hold(h, HLO_HOLDS_INSTRUCTION, line, first->at, first->end);
+    hlo_hold(h, HLO_HOLDS_INSTRUCTION, t->line, first->at, first->end);
     h->whole = found == HLO_WHOLE;
     h->lacks = hlo_lacks_calls(i);
+    h->sure = t->in_computation || *first->at == '%';
+    scan_on(&h->open, first->at, first->end);
 }
 
 bool hlo_instruction_goes_on(const hlo_held *h, const hlo_line *line) {
     size_t length = (size_t)(line->end - line->at);
-    if (h->lines == TS_HLO_JOINED_LINES || h->text.length + 1 + length > TS_HLO_LINE_BYTES) return false;
-    return h->whole ? is_rest(line, h->lacks) : !ends_held(hlo_held_text(h), line->at, line->end);
+    if (h->counted == TS_HLO_JOINED_LINES - 1 || h->text.length + 1 + length > TS_HLO_LINE_BYTES)
+        return false;
+    return h->whole ? is_rest(line, h->lacks) : !ends_held(h, line->at, line->end);
 }
 
 hlo_answer hlo_instruction_read(const hlo_held *h, ts_hlo_instruction *i) {
@@ -130,9 +122,21 @@ hlo_answer hlo_instruction_read(const hlo_held *h, ts_hlo_instruction *i) {
     return found == HLO_NOT_ONE ? hlo_read_labelled(at, end, i) : found;
 }
 
+/* Does the last line, of many, leave brackets open, whatever the instruction is? Of a constant, no more is
+ * held; "...": no more follows. */
+static bool is_within(const hlo_held *h, const hlo_line *line) {
+    const size_t length = (size_t)(line->end - line->at);
+    return h->sure && (h->open.parentheses > 0 || h->open.braces > 0) &&
+           !hlo_says_more(line->at, line->end) && !memmem(line->at, length, "constant", 8);
+}
+
 hlo_answer hlo_instruction_join(hlo_held *h, const hlo_line *line) {
     ts_hlo_instruction i;
     hlo_held_join(h, ' ', line->at, line->end);
+    scan_on(&h->open, line->at, line->end);
+    h->whole = false;
+    if (is_within(h, line)) return HLO_ENDS_EARLY;
+    h->counted++;
     if (hlo_is_left_side(h->text.bytes, h->text.bytes + h->text.length, '=')) return HLO_ENDS_EARLY;
     hlo_answer found = hlo_instruction_read(h, &i);
     h->whole = found == HLO_WHOLE;
@@ -146,7 +150,7 @@ hlo_answer hlo_instruction_join(hlo_held *h, const hlo_line *line) {
 /* A line, and what is open where it was looked at last, with the lines before. */
 typedef struct {
     const char *at, *end, *seen;
-    open_ends open;
+    hlo_open_ends open;
 } wrapped_line;
 
 /* Never before where it was asked. */
@@ -184,18 +188,19 @@ static const char *find_equals(const char *at, const char *end) {
     return NULL;
 }
 
-const char *hlo_closing_bracket(ts_span held, const char *at, const char *end) {
-    wrapped_line line = {at, end, at, scan(held)};
+const char *hlo_closing_bracket(const hlo_open_ends *held, const char *at, const char *end) {
+    wrapped_line line = {at, end, at, *held};
     for (const char *bracket = at; (bracket = memchr(bracket, '}', (size_t)(end - bracket))); bracket++)
         if (bracket > at && hlo_is_space(bracket[-1]) && is_outside(&line, bracket)) return bracket;
     return end;
 }
 
-const char *hlo_next_instruction(ts_span held, const char *at, const char *end, bool in_computation) {
+const char *hlo_next_instruction(const hlo_open_ends *held, const char *at, const char *end,
+                                 bool in_computation) {
     ts_hlo_instruction i;
-    wrapped_line line = {at, end, at, scan(held)};
+    wrapped_line line = {at, end, at, held ? *held : (hlo_open_ends){0}};
     const char *equals = find_equals(at, end), *next;
-    if (equals && held.length == 0) equals = find_equals(equals + 2, end);
+    if (equals && !held) equals = find_equals(equals + 2, end);
     for (; equals; equals = next) {
         const char *name = left_side_of(&line, equals);
         next = find_equals(equals + 2, end);

@@ -929,6 +929,23 @@ TEST_WITH_ARENA(many_names) {
     assert_true(ts_text_ends(events, "1 <w> <f32[]> <while> <f32[] %x>\n"));
 }
 
+/* Of an instruction of HLO; what a log says may only look like one, and ends earlier. */
+TEST_WITH_ARENA(many_lines) {
+    static const char *const begins[] = {"%t = f32[] call(", "c {\n  t = f32[] call(", "t = f32[] call("};
+    for (size_t k = 0; k < 3; k++) {
+        ts_text text = ts_text_begin(arena), expected = ts_text_begin(arena);
+        ts_text_add(&text, "%s", begins[k]);
+        for (int i = 0; i < 1000; i++) ts_text_add(&text, "a.%d,\n", i);
+        ts_text_add(&text, "b), to_apply=c\n");
+        ts_text_add(&expected, "<t> <f32[]> <call> <");
+        for (int i = 0; i < 1000; i++) ts_text_add(&expected, "a.%d, ", i);
+        ts_text_add(&expected, "b> +<, to_apply=c>\n");
+        const char *events = events_of(arena, text.bytes, text.length, text.length);
+        assert_int_equal(strstr(events, expected.bytes) != NULL, k < 2);
+        assert_int_equal(strstr(events, "a.63,>") != NULL, k == 2);
+    }
+}
+
 TEST(finds_shapes) {
     static const char text[] = "expected f32[8,4]{1,0:T(8,128)} but xs8[3] devices=[1,4]<=[4] got 'pred[]' "
                                "and (bf16[<=2]{0}, y[3]), "
