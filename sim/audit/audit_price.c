@@ -58,7 +58,7 @@ static int64_t price_line(audit_prices *p, int from, int to, int64_t bytes) {
     ts_plan_side src = {.shape = shape}, dst = {.shape = shape};
     if (from == to) dst.base_bits = audit_address_behind(elements * WORD) * 8;
     const ts_plan *plan = shape ? ts_plan_new(NULL, arena, &src, &dst, 1, &elements) : NULL;
-    ts_dma_machine machine = ts_dma_machine_of(p->machine, p->prices->transfers);
+    ts_dma_machine machine = ts_prices_machine(p->prices, p->machine);
     ts_dma_price_request request = {.machine = &machine,
                                     .plan = plan,
                                     .src = {.in_hbm = audit_is_hbm(p->machine, from)},

@@ -14,7 +14,7 @@ static bool price_bytes(ts_error *err, choose_pricer *p, const ts_choose_use *us
     ts_plan_side src = {.shape = shape}, dst = {.shape = shape};
     if (use->from == use->to) dst.base_bits = ts_round_up(bytes, use->to->align_bytes) * 8;
     const ts_plan *plan = shape ? ts_plan_new(err, p->scratch, &src, &dst, 1, &bytes) : NULL;
-    ts_dma_machine machine = ts_dma_machine_of(p->machine, p->prices->transfers);
+    ts_dma_machine machine = ts_prices_machine(p->prices, p->machine);
     ts_dma_price_request request = {.machine = &machine,
                                     .plan = plan,
                                     .src = {.in_hbm = is_hbm(use->from)},

@@ -42,6 +42,7 @@ static bool run(ts_error *err, ts_arena *scratch, const ts_dma_mix_request *r, i
     ts_hbm *hbm = ts_dma_new_subset(err, scratch, m, share);
     if (!hbm) return false;
     ts_dma *dma = ts_dma_new(scratch, m->dma, hbm, m->core_khz, ts_hbm_tick_khz(m->hbm));
+    ts_dma_set_interrupt(dma, m->interrupt);
     bool good = start_all(err, dma, r, results);
     while (good && ts_dma_under_way(dma) > 0) complete(dma, results);
     ts_dma_free(dma);
@@ -51,6 +52,7 @@ static bool run(ts_error *err, ts_arena *scratch, const ts_dma_mix_request *r, i
     mix->estimated = *share > 1;
     int fair = ts_hbm_subset_fair_share(hbm);
     *share = fair == *share ? 0 : fair;
+    if (ts_interrupt_is_heard(m->interrupt)) return ts_interrupt_error(err, m->interrupt);
     return ts_hbm_check(err, hbm);
 }
 

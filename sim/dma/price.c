@@ -10,7 +10,7 @@
 #include "base/number.h"
 
 ts_dma_machine ts_dma_machine_of(const ts_machine *machine, ts_dma_prices *prices) {
-    return (ts_dma_machine){&machine->dma, &machine->hbm, machine->chip.sustained_khz, prices};
+    return (ts_dma_machine){&machine->dma, &machine->hbm, machine->chip.sustained_khz, prices, NULL};
 }
 
 /* Channels do the same to a regular stream as long as only what is accepted holds requests back, so that one
@@ -107,7 +107,6 @@ typedef struct {
     ts_hbm_subset_length length;
     bool is_fair;  /* it stood for all; else one in `share` is to be tried */
     int64_t limit; /* cycles; 0: none */
-    ts_interrupt *interrupt;
 } part;
 
 ts_dma_cost ts_dma_cost_over(int64_t least_cycles, ts_dma_kind kind) {
@@ -131,7 +130,7 @@ static bool run(ts_error *err, ts_arena *scratch, part *p, ts_dma_cost *cost) {
     ts_dma *dma = ts_dma_new(scratch, machine->dma, hbm, machine->core_khz, ts_hbm_tick_khz(machine->hbm));
     if (p->skips) ts_dma_set_skipping(dma, machine->hbm);
     if (p->limit > 0) ts_dma_set_limit(dma, p->limit);
-    ts_dma_set_interrupt(dma, p->interrupt);
+    ts_dma_set_interrupt(dma, machine->interrupt);
     if (!ts_dma_start(err, dma, p->transfer, 0)) return false;
     cost->cycles = ts_dma_next(dma, INT64_MAX);
     assert(cost->cycles != INT64_MAX);
@@ -146,7 +145,7 @@ static bool run(ts_error *err, ts_arena *scratch, part *p, ts_dma_cost *cost) {
     int64_t over = ts_dma_over_cycles(dma);
     if (over > 0) *cost = ts_dma_cost_over(over, cost->transfer.kind);
     ts_dma_free(dma);
-    if (ts_interrupt_is_heard(p->interrupt)) return ts_interrupt_error(err, p->interrupt);
+    if (ts_interrupt_is_heard(machine->interrupt)) return ts_interrupt_error(err, machine->interrupt);
     return ts_hbm_check(err, hbm);
 }
 
@@ -243,7 +242,7 @@ static part part_of(const ts_dma_price_request *r, const ts_dma_transfer *transf
 }
 
 bool prices_simulate(ts_error *err, ts_arena *scratch, const ts_dma_price_request *r, int64_t limit,
-                     ts_interrupt *interrupt, ts_dma_cost *cost) {
+                     ts_dma_cost *cost) {
     *cost = (ts_dma_cost){0};
     ts_dma_transfer transfer = {.plan = r->plan, .src = r->src, .dst = r->dst};
     transfer.src.space = transfer.dst.space = NULL;
@@ -254,7 +253,6 @@ bool prices_simulate(ts_error *err, ts_arena *scratch, const ts_dma_price_reques
     }
     part p = part_of(r, &transfer);
     p.limit = limit;
-    p.interrupt = interrupt;
     while (!p.is_fair && !cost->is_over)
         if (!run(err, scratch, &p, cost)) return false;
     if (cost->is_over) return true;

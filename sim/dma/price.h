@@ -13,14 +13,13 @@
  * priced again. Threads may ask at once. */
 typedef struct ts_dma_prices ts_dma_prices;
 ts_dma_prices *ts_dma_prices_new(ts_arena *arena);
-/* Asked while they are made, by one thread: heard, a price is an error. */
-void ts_dma_prices_set_interrupt(ts_dma_prices *prices, ts_interrupt *interrupt);
 
 typedef struct {
     const ts_dma_config *dma;
     const ts_hbm_config *hbm;
     int64_t core_khz;
-    ts_dma_prices *prices; /* or NULL: none are kept */
+    ts_dma_prices *prices;   /* or NULL: none are kept */
+    ts_interrupt *interrupt; /* or NULL; asked while a price is made, by one thread: heard, it is an error */
 } ts_dma_machine;
 
 /* Of a machine under load, which must outlive it. */

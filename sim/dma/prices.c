@@ -24,17 +24,12 @@ typedef struct {
 struct ts_dma_prices {
     pthread_mutex_t lock;
     entry *entries; /* by hash */
-    ts_interrupt *interrupt;
 };
 
 ts_dma_prices *ts_dma_prices_new(ts_arena *arena) {
     ts_dma_prices *prices = TS_NEW(arena, ts_dma_prices);
-    *prices = (ts_dma_prices){PTHREAD_MUTEX_INITIALIZER, TS_NEW_ARRAY(arena, entry, ENTRIES), NULL};
+    *prices = (ts_dma_prices){PTHREAD_MUTEX_INITIALIZER, TS_NEW_ARRAY(arena, entry, ENTRIES)};
     return prices;
-}
-
-void ts_dma_prices_set_interrupt(ts_dma_prices *prices, ts_interrupt *interrupt) {
-    prices->interrupt = interrupt;
 }
 
 static bool add_word(question *q, int64_t word) {
@@ -139,11 +134,10 @@ bool ts_dma_price_within(ts_error *err, ts_arena *scratch, const ts_dma_price_re
                          ts_dma_cost *cost) {
     ts_dma_prices *prices = request->machine->prices;
     question q;
-    ts_interrupt *interrupt = prices ? prices->interrupt : NULL;
     if (!prices || !fill_question(&q, scratch, request))
-        return prices_simulate(err, scratch, request, limit, interrupt, cost);
+        return prices_simulate(err, scratch, request, limit, cost);
     if (find(prices, &q, limit, cost)) return true;
-    if (!prices_simulate(err, scratch, request, limit, interrupt, cost)) return false;
+    if (!prices_simulate(err, scratch, request, limit, cost)) return false;
     keep(prices, &q, cost);
     return true;
 }

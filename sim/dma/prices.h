@@ -4,8 +4,8 @@
 
 #include "dma/price.h"
 
-/* As ts_dma_price_within, by simulating, unless the interrupt (NULL: none) ends it. */
+/* As ts_dma_price_within, by simulating. */
 bool prices_simulate(ts_error *err, ts_arena *scratch, const ts_dma_price_request *request, int64_t limit,
-                     ts_interrupt *interrupt, ts_dma_cost *cost);
+                     ts_dma_cost *cost);
 
 #endif

@@ -157,7 +157,7 @@ static bool is_over_at_peak(const ts_plan_price_request *r, ts_dma_cost *cost) {
 
 static bool price_transfer(ts_error *err, ts_arena *scratch, const ts_plan_price_request *r,
                            ts_dma_cost *cost) {
-    ts_dma_machine dma = ts_dma_machine_of(r->machine, r->prices->transfers);
+    ts_dma_machine dma = ts_prices_machine(r->prices, r->machine);
     ts_dma_price_request whole = {&dma, r->plan, r->src, r->dst, r->exact};
     return ts_dma_price_within(err, scratch, &whole, r->limit, cost);
 }

@@ -9,7 +9,7 @@
 typedef struct ts_timed_runs ts_timed_runs;
 /* What was run, kept by the figures of the machine and of the program. Threads may ask at once. */
 ts_timed_runs *ts_timed_runs_new(ts_arena *arena);
-/* As ts_dma_prices_set_interrupt. */
+/* As ts_prices_set_interrupt (study/prices.h). */
 void ts_timed_runs_set_interrupt(ts_timed_runs *runs, ts_interrupt *interrupt);
 /* A copy of a text, which belongs to them. */
 const char *ts_timed_runs_text(ts_timed_runs *runs, const char *text);

@@ -240,7 +240,7 @@ bool ts_transfer_price_concurrent(ts_error *err, ts_arena *arena, const ts_trans
                                          .dst = end_in(dst, study->dst_memory)};
         mix->one_after_other += study->cost.cycles;
     }
-    ts_dma_machine dma = ts_dma_machine_of(r->machine, NULL);
+    ts_dma_machine dma = ts_prices_machine(r->prices, r->machine);
     ts_dma_mix_request all = {&dma, transfers, r->count, r->exact};
     return ts_dma_price_concurrent(err, arena, &all, results, &mix->mix);
 }

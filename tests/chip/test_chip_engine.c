@@ -10,7 +10,7 @@
 
 enum { CHIPS = 6, STARTS = 4, PLANS = 4096, MIB = 1 << 20 };
 
-static const ts_dma_machine machine = {&plain_dma, &hbm2, HBM2_KHZ, NULL};
+static const ts_dma_machine machine = {&plain_dma, &hbm2, HBM2_KHZ, NULL, NULL};
 
 /* A chip and its twin, which shares nothing. */
 typedef struct {
@@ -395,7 +395,7 @@ TEST(exact_chips_simulate_all_channels) {
 TEST_WITH_ARENA(unlike_memories_are_not_shared) {
     ts_hbm_config hbm = hbm2;
     ts_dma_config dma = plain_dma;
-    ts_dma_machine other = {&dma, &hbm, HBM2_KHZ, NULL};
+    ts_dma_machine other = {&dma, &hbm, HBM2_KHZ, NULL, NULL};
     hbm.page = TS_HBM_PAGE_CLOSED;
     assert_null(ts_engine_pool_new(&other, false));
     hbm = hbm2;

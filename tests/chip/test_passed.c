@@ -5,7 +5,7 @@
 #include "tests/support/test.h"
 
 /* 256 bytes a cycle. */
-static const ts_dma_machine machine = {&plain_dma, &hbm2, HBM2_KHZ, NULL};
+static const ts_dma_machine machine = {&plain_dma, &hbm2, HBM2_KHZ, NULL, NULL};
 enum { WINDOW = 1024, HALF = WINDOW * 256 / 2, SAMPLES = 16 };
 
 static ts_dma_chunk chunk(int64_t bytes, int64_t cycle) { return (ts_dma_chunk){bytes, cycle, false, false}; }

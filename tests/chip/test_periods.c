@@ -54,7 +54,7 @@ TEST(phases_are_parts_of_the_interval) {
 TEST(without_refresh_there_are_no_phases) {
     ts_hbm_config hbm = hbm2;
     hbm.refresh = TS_HBM_REFRESH_NONE;
-    const ts_dma_machine on = {&plain_dma, &hbm, HBM2_KHZ, NULL};
+    const ts_dma_machine on = {&plain_dma, &hbm, HBM2_KHZ, NULL, NULL};
     side s = open_warm(&on);
     side_begin(&s, &one, PERIOD + 3000);
     assert_int_equal(s.t->root->after, 0);
@@ -108,7 +108,7 @@ TEST(memories_rest_before_it) {
 TEST(so_many_steps_are_added_at_once) {
     ts_dma_config dma = plain_dma;
     dma.descriptors = MANY;
-    const ts_dma_machine on = {&dma, &hbm2, HBM2_KHZ, NULL};
+    const ts_dma_machine on = {&dma, &hbm2, HBM2_KHZ, NULL, NULL};
     for (int starts = 31; starts <= 33; starts++) {
         side s = open_warm(&on);
         int recorded = starts <= 32 ? 1 : 2;

@@ -133,7 +133,7 @@ TEST(plans_have_arenas_that_are_used_again) {
 /* A kind that the engine cannot do is refused, and nothing is under way. */
 TEST(what_the_engine_cannot_do_is_told) {
     static const ts_dma_config none = {.queues = 1, .descriptors = 1, .loop_dims = 4, .access_bytes = 64};
-    const ts_dma_machine weak = {&none, &hbm2, HBM2_KHZ, NULL};
+    const ts_dma_machine weak = {&none, &hbm2, HBM2_KHZ, NULL, NULL};
     ts_error err = {0};
     side s = {.arena = ts_arena_new()};
     s.t = traffic_new(s.arena, &weak, false);
@@ -159,7 +159,7 @@ TEST(the_interval_of_refreshes_is_in_core_cycles) {
         ts_hbm_config hbm = hbm2;
         hbm.refresh = rows[i].refresh;
         hbm.ticks_per_ck = rows[i].ticks_per_ck;
-        const ts_dma_machine other = {&plain_dma, &hbm, rows[i].core_khz, NULL};
+        const ts_dma_machine other = {&plain_dma, &hbm, rows[i].core_khz, NULL, NULL};
         traffic *t = traffic_new(arena, &other, false);
         assert_int_equal(t->interval, rows[i].interval);
         assert_int_equal(t->interval_bytes, rows[i].bytes);

@@ -33,7 +33,7 @@ static const ts_plan *plan_of(ts_arena *arena, const ts_shape *src, const ts_sha
 static ts_dma_cost price(ts_arena *arena, const ts_dma_config *dma, const ts_hbm_config *hbm,
                          const ts_plan *plan, bool src_in_hbm, bool dst_in_hbm, bool exact) {
     ts_error err = {0};
-    ts_dma_machine machine = {dma, hbm, HBM2_KHZ, NULL};
+    ts_dma_machine machine = {dma, hbm, HBM2_KHZ, NULL, NULL};
     ts_dma_cost cost;
     assert_true(ts_dma_price(
         &err, arena,
@@ -250,7 +250,7 @@ TEST(parts_of_a_program) {
         {1000, 100, 256000, 128000, 0, 0, 1500, 0, 0, 0, {900, 0, 0, 0, 0, 0, 0, 600}, "HBM bandwidth"},
         {1000, 100, 256, 0, 200, 100, 900, 0, 0, 0, {0, 0, 1, 0, 0, 0, 0, 999}, "fixed cost of a transfer"},
     };
-    const ts_dma_machine machine = {&plain_dma, &hbm2, HBM2_KHZ, NULL};
+    const ts_dma_machine machine = {&plain_dma, &hbm2, HBM2_KHZ, NULL, NULL};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ts_dma_cost cost = {.cycles = rows[i].cycles,
                             .transfer = {.src_bytes = rows[i].src,

@@ -35,7 +35,7 @@ typedef struct {
 } outcome;
 
 static outcome run(const ts_dma_config *dma, const one *what, bool exact) {
-    const ts_dma_machine machine = {dma, &hbm2, HBM2_KHZ, NULL};
+    const ts_dma_machine machine = {dma, &hbm2, HBM2_KHZ, NULL, NULL};
     outcome o = {.arena = ts_arena_new()};
     for (; o.count < MOST && what[o.count].rows > 0; o.count++)
         o.transfers[o.count] = transfer_of(o.arena, &what[o.count], (int64_t)o.count * (4 << 20));
@@ -50,7 +50,7 @@ TEST(one_alone_is_as_its_price) {
         const one what[MOST] = {{64, ends[i]}};
         outcome o = run(&plain_dma, what, true);
         assert_true(o.good);
-        const ts_dma_machine machine = {&plain_dma, &hbm2, HBM2_KHZ, NULL};
+        const ts_dma_machine machine = {&plain_dma, &hbm2, HBM2_KHZ, NULL, NULL};
         const ts_dma_transfer *t = &o.transfers[0];
         const ts_dma_price_request request = {&machine, t->plan, t->src, t->dst, true};
         ts_dma_cost cost;
@@ -134,4 +134,26 @@ TEST(what_the_engine_cannot_do_is_refused) {
     assert_int_equal(o.err.kind, TS_ERROR_UNMODELLED);
     assert_string_equal(o.err.message, "the DMA engine of this machine cannot do a copy");
     ts_arena_free(o.arena);
+}
+
+static int at_once(void *context) { return context == NULL; }
+
+/* Whether prices are kept or not, of one transfer and of several. */
+TEST(prices_can_be_stopped) {
+    for (int kept = 0; kept < 2; kept++) {
+        outcome o = run(&plain_dma, (one[MOST]){{64, READS}}, true);
+        ts_interrupt interrupt = {.what = "the price", .stopped = at_once};
+        const ts_dma_machine machine = {&plain_dma, &hbm2, HBM2_KHZ, kept ? ts_dma_prices_new(o.arena) : NULL,
+                                        &interrupt};
+        const ts_dma_transfer *t = &o.transfers[0];
+        const ts_dma_price_request request = {&machine, t->plan, t->src, t->dst, true};
+        const ts_dma_mix_request all = {&machine, t, 1, true};
+        ts_dma_cost cost;
+        assert_false(ts_dma_price(&o.err, o.arena, &request, &cost));
+        assert_string_equal(o.err.message, "the price is stopped");
+        o.err = (ts_error){0};
+        assert_false(ts_dma_price_concurrent(&o.err, o.arena, &all, o.results, &o.mix));
+        assert_string_equal(o.err.message, "the price is stopped");
+        ts_arena_free(o.arena);
+    }
 }

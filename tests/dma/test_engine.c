@@ -43,7 +43,7 @@ static const ts_plan *plan_of(fixture *f, const char *src, const char *dst, int6
 }
 
 static ts_dma_cost price(fixture *f, const ts_plan *plan, bool src_in_hbm, bool dst_in_hbm) {
-    ts_dma_machine machine = {&f->dma, &hbm2, HBM2_KHZ, NULL};
+    ts_dma_machine machine = {&f->dma, &hbm2, HBM2_KHZ, NULL, NULL};
     ts_dma_cost cost;
     assert_true(ts_dma_price(
         &f->err, f->arena,
@@ -95,7 +95,7 @@ TEST_WITH(engine_rate_limits_a_fast_memory, set_up, tear_down) {
 TEST_WITH(partitions_limit_the_rate, set_up, tear_down) {
     fixture *f = *state;
     const ts_plan *plan = plan_of(f, "f32[64,256]{1,0}", "f32[64,256]{1,0:T(8,128)}", 0, NULL, NULL);
-    ts_dma_machine machine = {&f->dma, &hbm2, HBM2_KHZ, NULL};
+    ts_dma_machine machine = {&f->dma, &hbm2, HBM2_KHZ, NULL, NULL};
     ts_dma_end src = {.in_hbm = false}, dst = {.partition_bits = 8 * 256 * 32};
     ts_dma_cost cost;
     f->dma.partition_bytes_per_cycle = 2;
@@ -385,7 +385,7 @@ TEST_WITH(an_engine_that_cannot_transpose_says_so, set_up, tear_down) {
     fixture *f = *state;
     f->dma.bytes_per_cycle[TS_DMA_TRANSPOSE] = 0;
     f->dma.bytes_per_cycle[TS_DMA_GATHER] = 8;
-    ts_dma_machine machine = {&f->dma, &hbm2, HBM2_KHZ, NULL};
+    ts_dma_machine machine = {&f->dma, &hbm2, HBM2_KHZ, NULL, NULL};
     ts_dma_cost cost;
     const ts_plan *plan = plan_of(f, "f32[64,64]{1,0}", "f32[64,64]{0,1}", 1 << 20, NULL, NULL);
     assert_true(

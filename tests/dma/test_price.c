@@ -43,7 +43,7 @@ static ts_dma_cost price(ts_arena *arena, const char *map, const ts_shape *src, 
                          bool dst_in_hbm, bool exact) {
     ts_error err = {0};
     ts_hbm_config hbm = hbm2;
-    ts_dma_machine machine = {&plain_dma, &hbm, HBM2_KHZ, NULL};
+    ts_dma_machine machine = {&plain_dma, &hbm, HBM2_KHZ, NULL, NULL};
     hbm.address_map = map;
     ts_dma_cost cost;
     ts_plan_side a = {src, NULL, NULL, 0}, b = {dst, NULL, NULL, ts_round_up(src->bytes, 4096) * 8};
@@ -279,7 +279,7 @@ TEST_WITH_ARENA(large_tensors_are_mostly_skipped) {
 TEST_WITH_ARENA(blocks_that_fill_an_offer_are_left_out) {
     ts_error err = {0};
     ts_hbm_config hbm = hbm2;
-    ts_dma_machine machine = {&plain_dma, &hbm, HBM2_KHZ, NULL};
+    ts_dma_machine machine = {&plain_dma, &hbm, HBM2_KHZ, NULL, NULL};
     ts_dma_cost cost;
     int64_t dims[2] = {65536, 1024};
     hbm.channels = 4;
@@ -305,7 +305,7 @@ TEST_WITH_ARENA(gathers_are_skipped) {
 TEST_WITH_ARENA(prices_kept_are_the_same) {
     ts_error err = {0};
     int64_t dims[2] = {300, 256};
-    ts_dma_machine machine = {&plain_dma, &hbm2, HBM2_KHZ, NULL}, keeps = machine;
+    ts_dma_machine machine = {&plain_dma, &hbm2, HBM2_KHZ, NULL, NULL}, keeps = machine;
     keeps.prices = ts_dma_prices_new(arena);
     const ts_shape *src = shape(arena, dims, "{1,0}"), *dst = shape(arena, dims, "{1,0:T(8,128)}");
     const ts_plan *plans[] = {plan_at(arena, src, dst, 1 << 20), plan_at(arena, src, dst, (1 << 20) + 131072),
@@ -326,7 +326,7 @@ TEST_WITH_ARENA(prices_kept_are_the_same) {
 TEST_WITH_ARENA(neighbours_of_writes_are_told_apart) {
     ts_error err = {0};
     const int64_t zero[2] = {0, 0}, tall[2] = {64, 1}, wide[2] = {64, 2};
-    ts_dma_machine keeps = {&plain_dma, &hbm2, HBM2_KHZ, ts_dma_prices_new(arena)}, fresh = keeps;
+    ts_dma_machine keeps = {&plain_dma, &hbm2, HBM2_KHZ, ts_dma_prices_new(arena), NULL}, fresh = keeps;
     const ts_shape *src = shape_of(arena, "u8", tall, "{1,0}"),
                    *other = shape_of(arena, "f8e5m2", tall, "{1,0}");
     const ts_plan_side from[] = {{.shape = src}, {.shape = other}};
@@ -372,7 +372,7 @@ TEST_WITH_ARENA(like_questions_are_told_apart) {
         {"f32[64,200]{1,0}", "f32[64,90]{1,0:T(16,128)(*,3)}", {0, 0}, {64, 90}, {0, 0}},
     };
     const ts_dma_end hbm = {.in_hbm = true};
-    ts_dma_machine keeps = {&plain_dma, &hbm2, HBM2_KHZ, ts_dma_prices_new(arena)}, fresh = keeps;
+    ts_dma_machine keeps = {&plain_dma, &hbm2, HBM2_KHZ, ts_dma_prices_new(arena), NULL}, fresh = keeps;
     ts_dma_cost before = {0};
     fresh.prices = NULL;
     for (size_t i = 0; i < 2 * sizeof asked / sizeof asked[0]; i++) {
@@ -395,7 +395,7 @@ TEST_WITH_ARENA(like_questions_are_told_apart) {
 /* That a price is over a limit is known of lower ones alone; a price answers whatever the limit. */
 TEST_WITH_ARENA(limits_are_told_apart) {
     int64_t dims[2] = {300, 256};
-    ts_dma_machine keeps = {&plain_dma, &hbm2, HBM2_KHZ, ts_dma_prices_new(arena)}, fresh = keeps;
+    ts_dma_machine keeps = {&plain_dma, &hbm2, HBM2_KHZ, ts_dma_prices_new(arena), NULL}, fresh = keeps;
     const ts_shape *src = shape(arena, dims, "{1,0}");
     const ts_dma_end hbm = {.in_hbm = true};
     ts_dma_price_request known = {&keeps, plan_at(arena, src, src, 1 << 20), hbm, hbm, true}, alone = known;
@@ -427,7 +427,7 @@ TEST_WITH_ARENA(prices_are_kept_by_content) {
     const ts_shape *src = shape(arena, dims, "{1,0}");
     const ts_plan *plan = plan_at(arena, src, src, 1 << 20);
     for (int i = 0; i < 4; i++) {
-        ts_dma_machine machine = {&dma[i % 2], &hbm[i % 2], HBM2_KHZ, prices}, fresh = machine;
+        ts_dma_machine machine = {&dma[i % 2], &hbm[i % 2], HBM2_KHZ, prices, NULL}, fresh = machine;
         ts_dma_cost kept, walked;
         fresh.prices = NULL;
         if (i == 1) dma[1].issue_ps += 7000000;

@@ -80,7 +80,7 @@ TEST(least_is_the_slower_of_two) {
         {1, 0, 256, 301},        {0, 0, 257, 302},        {1, 700, 256000, 1300},
         {4, 1000, 256000, 1330}, {2, 1001, 256000, 1311}, {0, 0, 0, 300},
     };
-    ts_dma_machine machine = {&plain_dma, &hbm2, HBM2_KHZ, NULL};
+    ts_dma_machine machine = {&plain_dma, &hbm2, HBM2_KHZ, NULL, NULL};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ts_dma_result what = {.descriptors = rows[i].descriptors, .engine_cycles = rows[i].engine_cycles};
         assert_int_equal(ts_dma_least_cycles(&machine, &what, rows[i].bytes), rows[i].least);
@@ -107,7 +107,7 @@ TEST_WITH_ARENA(every_element_is_moved_once) {
         {"u8[64,256] (64,256):(0,1)", "u8[64,256]{1,0}", 256, 64 * 256},
         {"u8[64,256]{1,0}", "u8[64,256] S[(64,256):(256,1)] + R[3:16384]", 64 * 256, 3 * 64 * 256},
     };
-    ts_dma_machine machine = {&plain_dma, &hbm2, HBM2_KHZ, NULL};
+    ts_dma_machine machine = {&plain_dma, &hbm2, HBM2_KHZ, NULL, NULL};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         random_transfer t = random_transfer_of(arena, rows[i].src, rows[i].dst);
         assert_non_null(t.plan);
@@ -148,7 +148,7 @@ TEST(no_price_is_less_than_its_bound) {
  * one before is on the pins. */
 TEST(long_bursts_have_a_price) {
     ts_hbm_config slow = hbm2;
-    ts_dma_machine machine = {&plain_dma, &slow, HBM2_KHZ, NULL};
+    ts_dma_machine machine = {&plain_dma, &slow, HBM2_KHZ, NULL, NULL};
     for (int i = 0; i < 16; i++) {
         ts_arena *arena = ts_arena_new();
         random_transfer t = random_transfer_of(arena, "f32[64,200]{1,0}", "f32[64,200]{1,0}");
@@ -180,7 +180,7 @@ static void check_limiters(const ts_dma_cost *cost, int64_t bytes) {
 TEST(small_transfers_are_simulated_whole) {
     static const char *const shapes[] = {"u8[2097152]{0}", "u8[16777216]{0}"};
     ts_dma_config dma = plain_dma;
-    ts_dma_machine machine = {&dma, &hbm2, HBM2_KHZ, NULL};
+    ts_dma_machine machine = {&dma, &hbm2, HBM2_KHZ, NULL, NULL};
     dma.bytes_per_cycle[TS_DMA_COPY] = HBM2_BYTES_PER_NS / 2; /* so that the HBM waits as long as it works */
     for (int i = 0; i < 4; i++) {
         ts_arena *arena = ts_arena_new();
@@ -221,7 +221,7 @@ TEST(channels_that_stand_for_all) {
         memory.read_entries = rows[i].entries, memory.write_entries = rows[i].entries + 1;
         dma.lookahead_bytes = rows[i].lookahead_bytes;
         dma.in_flight_bytes = rows[i].in_flight_bytes;
-        ts_dma_machine machine = {&dma, &memory, HBM2_KHZ, NULL};
+        ts_dma_machine machine = {&dma, &memory, HBM2_KHZ, NULL, NULL};
         assert_int_equal(ts_dma_first_sampling_factor(&machine), rows[i].share);
     }
 }
@@ -238,7 +238,7 @@ TEST(coupled_channels_are_not_sampled) {
         ts_dma_config dma = plain_dma;
         memory.read_entries = memory.write_entries = rows[i].entries;
         dma.lookahead_bytes = rows[i].lookahead_bytes;
-        ts_dma_machine machine = {&dma, &memory, HBM2_KHZ, NULL};
+        ts_dma_machine machine = {&dma, &memory, HBM2_KHZ, NULL, NULL};
         random_transfer t = random_transfer_of(arena, "f32[1024,1024]{1,0}", "f32[1024,1024]{1,0:T(8,128)}");
         ts_dma_price_request request = {&machine, t.plan, hbm, hbm, false}, all = request;
         all.exact = true;

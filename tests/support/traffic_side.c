@@ -5,7 +5,7 @@
 
 #include "tests/support/test.h"
 
-const ts_dma_machine side_machine = {&plain_dma, &hbm2, HBM2_KHZ, NULL};
+const ts_dma_machine side_machine = {&plain_dma, &hbm2, HBM2_KHZ, NULL, NULL};
 
 side side_open(int64_t chips) {
     side s = {.arena = ts_arena_new()};
