@@ -159,9 +159,9 @@ static bool was_said(const ts_audit *a, const ts_hlo_instruction *i) {
 
 static void note_unreadable(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode) {
     if (opcode == TS_HLO_OP_UNKNOWN && i->opcode.length > 0) {
-        char kind[80];
-        snprintf(kind, sizeof kind, "unknown instruction '%.*s'",
-                 (int)(i->opcode.length < 48 ? i->opcode.length : 48), i->opcode.text);
+        char kind[sizeof "unknown instruction ''" + TS_TEXT_QUOTED];
+        snprintf(kind, sizeof kind, "unknown instruction '%.*s'", ts_text_quoted(i->opcode.length),
+                 i->opcode.text);
         audit_note(a, 1, i->line, kind, i->name);
     }
     if (i->cut && i->shape.length > 0 && i->opcode.length == 0)

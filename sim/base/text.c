@@ -347,9 +347,9 @@ bool ts_cursor_integer(ts_error *err, ts_cursor *cursor, const char *what, int64
     size_t start = cursor->at, end = integer_end(source, start);
     if (end == start) return ts_cursor_unexpected(err, cursor, what);
     if (!read_integer(source->text + start, end - start, value)) {
-        int shown = (int)smaller(end - start, 40);
+        const int shown = ts_text_quoted(end - start);
         return ts_error_at(err, TS_ERROR_INPUT, source, start, "%.*s%s does not fit in 64 bits", shown,
-                           source->text + start, end - start > 40 ? "..." : "");
+                           source->text + start, end - start > TS_TEXT_QUOTED ? "..." : "");
     }
     cursor->at = end;
     return true;
@@ -374,9 +374,9 @@ bool ts_cursor_unexpected(ts_error *err, ts_cursor *cursor, const char *what) {
         return ts_error_at(err, TS_ERROR_INPUT, source, at, "found the byte 0x%02x, expected %s", c, what);
     if (end == at) end = integer_end(source, at);
     if (end == at) end++;
-    int shown = (int)smaller(end - at, 40);
+    const int shown = ts_text_quoted(end - at);
     return ts_error_at(err, TS_ERROR_INPUT, source, at, "found '%.*s%s', expected %s", shown,
-                       source->text + at, end - at > 40 ? "..." : "", what);
+                       source->text + at, end - at > TS_TEXT_QUOTED ? "..." : "", what);
 }
 
 bool ts_text_to_int(ts_error *err, const char *what, const char *text, int64_t *value) {
@@ -385,11 +385,11 @@ bool ts_text_to_int(ts_error *err, const char *what, const char *text, int64_t *
     if (source.length == 0)
         return ts_error_at(err, TS_ERROR_USAGE, &source, 0, "found nothing, expected an integer");
     if (end != source.length)
-        return ts_error_at(err, TS_ERROR_USAGE, &source, end, "found '%.40s%s', expected an integer", text,
-                           source.length > 40 ? "..." : "");
+        return ts_error_at(err, TS_ERROR_USAGE, &source, end, "found '%.*s%s', expected an integer",
+                           TS_TEXT_QUOTED, text, source.length > TS_TEXT_QUOTED ? "..." : "");
     if (!read_integer(text, end, value))
-        return ts_error_at(err, TS_ERROR_USAGE, &source, 0, "%.40s%s does not fit in 64 bits", text,
-                           end > 40 ? "..." : "");
+        return ts_error_at(err, TS_ERROR_USAGE, &source, 0, "%.*s%s does not fit in 64 bits", TS_TEXT_QUOTED,
+                           text, end > TS_TEXT_QUOTED ? "..." : "");
     return true;
 }
 

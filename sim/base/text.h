@@ -73,6 +73,12 @@ static inline bool ts_text_is(const char *bytes, size_t length, const char *word
     return strlen(word) == length && memcmp(bytes, word, length) == 0;
 }
 
+/* Bytes of a name that an error quotes with "%.*s", as names of outside may be of any length. */
+enum { TS_TEXT_QUOTED = 60 };
+static inline int ts_text_quoted(size_t length) {
+    return (int)(length < TS_TEXT_QUOTED ? length : TS_TEXT_QUOTED);
+}
+
 /* As qsort wants it, of an array of texts. */
 int ts_text_order(const void *a, const void *b);
 bool ts_text_starts(const char *text, const char *start);

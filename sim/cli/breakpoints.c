@@ -69,7 +69,7 @@ static bool read_side(ts_error *err, const cli_breakpoints *b, const char *text,
            ts_error_set(
                err, TS_ERROR_INPUT,
                "'%.*s' is no side of a condition, expected a number, a scalar register or a semaphore",
-               (int)(length < 60 ? length : 60), text);
+               ts_text_quoted(length), text);
 }
 
 /* A number beside a scalar register is its 32 bits, as in a program. */

@@ -351,8 +351,8 @@ static size_t number_end(ts_error *err, const ts_source *header, size_t at, bool
     while (end < header->length && memchr("0123456789.eE+-", header->text[end], 15)) end++;
     length = end - at;
     if (integer ? is_integer(text, length) : is_number(text, length)) return end;
-    return ts_error_at(err, TS_ERROR_INPUT, header, at, "found %.*s, expected %s",
-                       length > 40 ? 40 : (int)length, text, integer ? "an integer" : "a number");
+    return ts_error_at(err, TS_ERROR_INPUT, header, at, "found %.*s, expected %s", ts_text_quoted(length),
+                       text, integer ? "an integer" : "a number");
 }
 
 /* What the format asks for and cJSON does not tell of: an object from the first byte, numbers as they may be,

@@ -98,8 +98,6 @@ bool mlir_locate(const mlir_module *module, ts_span location, ts_span *file, int
 /* An error at the operation, with the line of Python that it came from. False. */
 bool mlir_error(ts_error *err, const mlir_module *module, const mlir_op *op, ts_error_kind kind,
                 const char *format, ...) __attribute__((format(printf, 5, 6)));
-/* Bytes of a name or a type that an error shows. */
-static inline int mlir_shown(ts_span text) { return text.length < 60 ? (int)text.length : 60; }
 
 /* ---- Types and attributes ---- */
 

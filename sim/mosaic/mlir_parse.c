@@ -146,7 +146,8 @@ static bool use(parser *p, int *value) {
         p->at = begin;
         skip(p);
         return ts_error_at(p->err, TS_ERROR_INPUT, p->source, (size_t)(p->at - p->source->text),
-                           "the value '%%%.*s' is not defined before this", mlir_shown(name), name.text);
+                           "the value '%%%.*s' is not defined before this", ts_text_quoted(name.length),
+                           name.text);
     }
     *value = b->value + part;
     return true;
@@ -170,9 +171,8 @@ static bool type_text(parser *p, ts_span *text) {
 static known_type *add_type(parser *p, ts_span text, known_type **bucket) {
     known_type *new = TS_NEW(p->arena, known_type);
     if (!mlir_type_read(text, &new->type)) {
-        int shown = text.length > 60 ? 60 : (int)text.length;
         ts_error_at(p->err, TS_ERROR_INPUT, p->source, (size_t)(text.text - p->source->text),
-                    "unknown type '%.*s'", shown, text.text);
+                    "unknown type '%.*s'", ts_text_quoted(text.length), text.text);
         return NULL;
     }
     new->next = *bucket;

@@ -62,12 +62,13 @@ ts_operand splat_bits(uint32_t bits) { return (ts_operand){TS_OPERAND_F32, {.f32
 
 bool refuse(lowering *l, const char *what) {
     return mlir_error(l->err, l->module, l->op, TS_ERROR_UNMODELLED, "'%.*s' is not modelled%s%s",
-                      mlir_shown(l->op->name), l->op->name.text, what ? ": " : "", what ? what : "");
+                      ts_text_quoted(l->op->name.length), l->op->name.text, what ? ": " : "",
+                      what ? what : "");
 }
 
 bool malformed(lowering *l, const char *expected) {
     return mlir_error(l->err, l->module, l->op, TS_ERROR_INPUT, "'%.*s': expected %s",
-                      mlir_shown(l->op->name), l->op->name.text, expected);
+                      ts_text_quoted(l->op->name.length), l->op->name.text, expected);
 }
 
 /* 8 x 128 words, or so many packed values in each. */
@@ -80,7 +81,8 @@ static bool check_vreg_type(lowering *l, const mlir_type *t) {
     if (t->kind != MLIR_VECTOR || is_vreg_type(t)) return true;
     return mlir_error(l->err, l->module, l->op, TS_ERROR_INPUT,
                       "'%.*s': found %.*s, expected a vreg, as vector<8x128xf32> or vector<8x128x2xbf16>",
-                      mlir_shown(l->op->name), l->op->name.text, mlir_shown(t->text), t->text.text);
+                      ts_text_quoted(l->op->name.length), l->op->name.text, ts_text_quoted(t->text.length),
+                      t->text.text);
 }
 
 bool check_vreg_types(lowering *l) {

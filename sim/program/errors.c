@@ -46,8 +46,7 @@ static void note_uses(const assembler *as, ts_error *err) {
         const token *location = as->uses_open[i].location;
         size_t used = strlen(err->message);
         snprintf(err->message + used, sizeof(err->message) - used, " (in %s '%.*s' used on line %d)",
-                 as->uses_open[i].kind, (int)(location->length > 40 ? 40 : location->length), location->text,
-                 location->line);
+                 as->uses_open[i].kind, ts_text_quoted(location->length), location->text, location->line);
     }
 }
 

@@ -234,7 +234,7 @@ const token *token_list(ts_arena *arena, const ts_source *source) {
 }
 
 bool token_unexpected(ts_error *err, const token *found, const char *what) {
-    int length = found->length > 40 ? 40 : (int)found->length;
+    const int length = ts_text_quoted(found->length);
     switch (found->kind) {
     case TOKEN_END:
         return TOKEN_ERROR(err, found, "found the end of the text, expected %s", what);

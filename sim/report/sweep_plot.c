@@ -62,7 +62,7 @@ static bool read_part(ts_error *err, const ts_sweep_table *table, const char *pa
         return *columns[i] >= 0;
     }
     return ts_error_set(err, TS_ERROR_USAGE, "--plot: found '%.*s', expected x=COLUMN,y=COLUMN,by=COLUMN",
-                        (int)(length < 60 ? length : 60), part);
+                        ts_text_quoted(length), part);
 }
 
 bool ts_sweep_plot_parse(ts_error *err, const ts_sweep_table *table, const char *text, ts_sweep_plot *plot) {

@@ -164,9 +164,10 @@ TEST(cursor_expectations) {
         {"\x07", "layout:1:1: error: found the byte 0x07, expected '['\n?\n^\n"},
         {"\x7f", "layout:1:1: error: found the byte 0x7f, expected '['\n?\n^\n"},
         {"\xc3\xa9", "layout:1:1: error: found the byte 0xc3, expected '['\n\xc3\xa9\n^\n"},
-        {"abcdefghijklmnopqrstuvwxyz_abcdefghijklmnopqrstuvwxyz",
-         "layout:1:1: error: found 'abcdefghijklmnopqrstuvwxyz_abcdefghijklm...', expected '['\n"
-         "abcdefghijklmnopqrstuvwxyz_abcdefghijklmnopqrstuvwxyz\n^\n"},
+        {"abcdefghijklmnopqrstuvwxyz_abcdefghijklmnopqrstuvwxyz_abcdefghijklmnopqrstuvwxyz",
+         "layout:1:1: error: found 'abcdefghijklmnopqrstuvwxyz_abcdefghijklmnopqrstuvwxyz_abcdef...', "
+         "expected '['\n"
+         "abcdefghijklmnopqrstuvwxyz_abcdefghijklmnopqrstuvwxyz_abcdefghijklmnopqrstuvwxyz\n^\n"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const ts_source source = text_source(rows[i].text);
@@ -192,9 +193,10 @@ TEST(integers) {
          "layout:1:1: error: 9223372036854775808 does not fit in 64 bits\n9223372036854775808\n^\n"},
         {"-9223372036854775809", 0,
          "layout:1:1: error: -9223372036854775809 does not fit in 64 bits\n-9223372036854775809\n^\n"},
-        {" 00000000001111111111222222222233333333334", 0,
-         "layout:1:2: error: 0000000000111111111122222222223333333333... does not fit in 64 bits\n"
-         " 00000000001111111111222222222233333333334\n ^\n"},
+        {" 0000000000111111111122222222223333333333444444444455555555556", 0,
+         "layout:1:2: error: 000000000011111111112222222222333333333344444444445555555555... does not fit in "
+         "64 bits\n"
+         " 0000000000111111111122222222223333333333444444444455555555556\n ^\n"},
         {"x1", 0, "layout:1:1: error: found 'x1', expected a size\nx1\n^\n"},
         {"+1", 0, "layout:1:1: error: found '+', expected a size\n+1\n^\n"},
         {"- 1", 0, "layout:1:1: error: found '-', expected a size\n- 1\n^\n"},

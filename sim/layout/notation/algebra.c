@@ -97,7 +97,7 @@ static bool hint_function(parser *p, ts_span name) {
 
 static bool unknown_function(parser *p, size_t at, ts_span name) {
     ts_error_at(p->err, TS_ERROR_INPUT, p->cursor.source, at, "found '%.*s', expected a function",
-                name.length > 40 ? 40 : (int)name.length, name.text);
+                ts_text_quoted(name.length), name.text);
     return hint_function(p, name);
 }
 

@@ -134,10 +134,9 @@ static bool named(parser *p) {
     for (int i = 0; i < FUNCTIONS; i++)
         if (ts_span_is(name, functions[i].text)) return call(p, functions[i].kind);
     if (ts_span_is(name, "int32") || ts_span_is(name, "int64")) return in_brackets(p);
-    int shown = name.length > 40 ? 40 : (int)name.length;
     ts_cursor_refuse(p->err, p->cursor,
                      "unknown name '%.*s', expected an index of the map, floordiv, floormod, min or max",
-                     shown, name.text);
+                     ts_text_quoted(name.length), name.text);
     return ts_error_hint(p->err, ts_text_nearest(ts_arena_copy_text(p->arena, name.text, name.length),
                                                  p->names, (size_t)p->rank, sizeof *p->names));
 }

@@ -169,8 +169,8 @@ static bool read_type(ts_error *err, ts_cursor *cursor, ts_dtype *dtype) {
     const char *word = strcmp(lower, "s1") == 0 ? "pred" : lower;
     if (ts_dtype_find(word, strlen(word), dtype) && ts_dtype_get(*dtype)->class != TS_CLASS_NO_DATA)
         return true;
-    return ts_cursor_refuse(err, cursor, "unknown element type '%.*s'",
-                            name.length > 40 ? 40 : (int)name.length, name.text);
+    return ts_cursor_refuse(err, cursor, "unknown element type '%.*s'", ts_text_quoted(name.length),
+                            name.text);
 }
 
 /* "16x256xbf16": dims, each with an x behind it, and a type. */

@@ -232,8 +232,8 @@ static int read_field_name(xla_reader *r) {
     char upper[2] = {(char)(name.text[0] & ~0x20), '\0'};
     bool near = name.length == 1 && upper[0] != name.text[0] && strstr("DTLESPM", upper) != NULL;
     XLA_REFUSE(r, "unknown layout field '%.*s', expected one of T L E S SC M%s%s%s",
-               name.length > 40 ? 40 : (int)name.length, name.text, near ? "; did you mean '" : "",
-               near ? upper : "", near ? "'?" : "");
+               ts_text_quoted(name.length), name.text, near ? "; did you mean '" : "", near ? upper : "",
+               near ? "'?" : "");
     return -1;
 }
 
@@ -285,9 +285,9 @@ static bool read_type(xla_reader *r, ts_dtype *dtype, bool *buffer) {
     if (ts_dtype_find(name.text, name.length, dtype)) return true;
     const char *near = ts_dtype_nearest(name.text, name.length);
     r->cursor->token = start;
-    return XLA_REFUSE(r, "unknown element type '%.*s'%s%s%s", name.length > 40 ? 40 : (int)name.length,
-                      name.text, near ? "; did you mean '" : ", expected such as f32 or bf16",
-                      near ? near : "", near ? "'?" : "");
+    return XLA_REFUSE(r, "unknown element type '%.*s'%s%s%s", ts_text_quoted(name.length), name.text,
+                      near ? "; did you mean '" : ", expected such as f32 or bf16", near ? near : "",
+                      near ? "'?" : "");
 }
 
 typedef enum { ARRAY, BUFFER } array_kind;

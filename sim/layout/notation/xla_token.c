@@ -72,7 +72,7 @@ bool xla_read_int(xla_reader *r, const char *what, int64_t *value) {
     if (length == 0) return xla_unexpected(r, what);
     if (integer) return ts_cursor_integer(r->err, r->cursor, what, value);
     r->cursor->token = r->cursor->at;
-    return XLA_REFUSE(r, "found '%.*s', expected %s", (int)(length > 40 ? 40 : length),
+    return XLA_REFUSE(r, "found '%.*s', expected %s", ts_text_quoted(length),
                       r->cursor->source->text + r->cursor->at, what);
 }
 
