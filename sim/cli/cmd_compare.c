@@ -1,6 +1,4 @@
 /* tilesim compare: what changed between two reports. */
-#include <limits.h>
-
 #include "commands.h"
 #include "files.h"
 #include "options.h"
@@ -39,9 +37,8 @@ enum { ROWS = 8, READ = 1 << 30 };
 
 static bool compare(ts_error *err, const cli_line *line, ts_compare_view *view, ts_comparison *result) {
     ts_source before, after;
-    int rows = ROWS;
-    if (!cli_int(err, line, "rows", 1, INT_MAX, &rows)) return false;
-    *view = (ts_compare_view){line->operands[0], line->operands[1], cli_value(line, "all") ? INT_MAX : rows};
+    *view = (ts_compare_view){line->operands[0], line->operands[1], ROWS};
+    if (!cli_rows(err, line, 1, &view->rows)) return false;
     ts_arena *arena = line->arena;
     return ts_file_read_source(err, arena, view->before, READ, &before) &&
            ts_file_read_source(err, arena, view->after, READ, &after) &&

@@ -1,5 +1,4 @@
 /* tilesim sweep: a study, all points of a grid, whose results stay. */
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -194,13 +193,12 @@ static bool read_line(ts_error *err, command_state *c) {
     c->view.rows = ROWS;
     c->keep = KEEP;
     if (!check_line(err, line) || !cli_int(err, line, "jobs", 1, TS_SWEEP_WORKERS, &c->crew.workers) ||
-        !cli_int(err, line, "rows", 1, INT_MAX, &c->view.rows) ||
+        !cli_rows(err, line, 1, &c->view.rows) ||
         !cli_int(err, line, "keep", LEAST_KEEP, MOST_KEEP, &c->keep) ||
         !read_timeout(err, line, &c->crew.timeout_seconds) || !read_shard(err, line, &c->request))
         return false;
     c->request.retry = cli_value(line, "retry") != NULL;
     c->column = cli_value(line, "column") ? cli_value(line, "column") : "microseconds";
-    if (cli_value(line, "all")) c->view.rows = INT_MAX;
     c->view.study = line->operands[0];
     c->view.database = database_of(c);
     c->view.ranked_by = c->ranked_by;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/threads.h"
 #include "mesh/mesh_file.h"
 #include "study/transfer.h"
@@ -92,12 +93,9 @@ bool cli_threads(ts_error *err, const cli_line *line, int *threads) {
 }
 
 bool cli_rows(ts_error *err, const cli_line *line, int least, int *rows) {
-    const char *text = cli_value(line, "rows");
     int64_t value = *rows;
-    if (text && !ts_text_to_int(err, "--rows", text, &value)) return false;
-    if (value < least || value > INT_MAX)
-        return ts_error_set(err, TS_ERROR_USAGE, "--rows is %s, expected %d or more", text, least);
-    *rows = cli_value(line, "all") ? INT_MAX : (int)value;
+    if (!cli_number(err, line, "rows", least, INT64_MAX, &value)) return false;
+    *rows = cli_value(line, "all") ? INT_MAX : (int)ts_min(value, INT_MAX);
     return true;
 }
 

@@ -56,6 +56,7 @@ tensors[x].bytes                                         100             1,200 x
     out = expect(["compare", before, after, "--rows", "1"])
     assert "and 3 more; --all shows them\n" in out and "wait_vpu" not in out, out
     expect(["compare", before, after, "--rows", "1", "--all"], out=expect(["compare", before, after]))
+    expect(["compare", before, after, "--rows", str(2**31)], out=expect(["compare", before, after, "--all"]))
 
 
 @test

@@ -114,7 +114,7 @@ def values_of_options():
             (["dma", "f32[8]", "f32[8]", "--src-at", ""], "--src-at:1:1: error: found nothing, expected an integer\n\n^\n"),
             (["dma", "f32[8]", "f32[8]", "--dst-at", "-4"], "tilesim: error: --dst-at is -4, expected 0 or more\n"),
             (["run", "programs/add.tsim", "-j", "0"], "tilesim: error: --jobs is 0, expected 1 to 256\n"),
-            (["compare", "a", "b", "--rows", "0"], "tilesim compare: error: --rows is 0, expected 1 to 2147483647\n"
+            (["compare", "a", "b", "--rows", "0"], "tilesim compare: error: --rows is 0, expected 1 or more\n"
                                                    "`tilesim compare --help` shows how it is used\n"),
             (["validate", "hbm", "--svg", "x"], "tilesim validate: error: --svg does not go with hbm\n"
                                                 "`tilesim validate --help` shows how it is used\n")):
