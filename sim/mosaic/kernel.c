@@ -228,13 +228,12 @@ static bool read_window(kernel *k, kernel_window *w, ts_span params) {
 static bool make_window(kernel *k, int number) {
     kernel_window *w = &k->windows[number];
     ts_space_kind space = w->type.space == MLIR_SMEM ? TS_SPACE_SMEM : TS_SPACE_VMEM;
-    const char *name = ts_text_format(k->l->arena, "window_%d", k->prefetch_count + number);
-    w->tensor = tensor_of_type(k->l, name, space, &w->type, w->buffers);
+    w->tensor = tensor_of_type(k->l, kernel_window_name(k, number), space, &w->type, w->buffers);
     if (w->tensor >= 0 && !w->fixed && !w->operand->result) {
         if (k->fetched < 0) k->fetched = ts_program_semaphores(k->l->builder, "fetched", 2);
         return k->fetched >= 0;
     }
-    name = ts_text_format(k->l->arena, "moved_%d", k->prefetch_count + number);
+    const char *name = ts_text_format(k->l->arena, "moved_%d", k->prefetch_count + number);
     w->semaphores = w->tensor < 0 ? -1 : ts_program_semaphores(k->l->builder, name, w->buffers);
     return w->semaphores >= 0;
 }

@@ -53,7 +53,10 @@ bool kernel_check_mesh(kernel *k);
 /* Of which array the operand of type `part` is a part, or a copy, on each device; `array`: of the text, if it
  * says. */
 bool kernel_shard(kernel *k, ts_span array, const mlir_type *part, ts_tensor_use *use);
-/* vmem.c: an error where windows and scratch are more than the machine has. */
+/* vmem.c: what its windows and scratch are called. */
+const char *kernel_window_name(const kernel *k, int number);
+const char *kernel_scratch_name(const kernel *k, int number);
+/* An error where windows and scratch are more than the machine has. */
 bool kernel_plan_vmem(kernel *k);
 /* pipeline.c: all of the code. */
 bool kernel_lower(kernel *k);

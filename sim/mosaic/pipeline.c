@@ -351,8 +351,7 @@ static bool bind_scratch(kernel *k, const mlir_block *body) {
     lowering *l = k->l;
     for (int i = 0; i < k->scratch_count; i++) {
         int argument = body->arguments[body->argument_count - k->scratch_count + i];
-        const char *name = ts_text_format(l->arena, "scratch%d", i);
-        memref *m = scratch_of_type(l, name, l->module->values[argument].type);
+        memref *m = scratch_of_type(l, kernel_scratch_name(k, i), l->module->values[argument].type);
         if (!m) return false;
         l->values[argument] = (value){.kind = VALUE_MEMREF, .count = 1, .memref = m};
     }

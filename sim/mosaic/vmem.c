@@ -56,20 +56,26 @@ bool vmem_take_and_check(lowering *l, const char *name, const mlir_type *type) {
     return take_vmem(l, name, type, 1) && check_vmem(l);
 }
 
+const char *kernel_window_name(const kernel *k, int number) {
+    return ts_text_format(k->l->arena, "window_%d", k->prefetch_count + number);
+}
+
+const char *kernel_scratch_name(const kernel *k, int number) {
+    return ts_text_format(k->l->arena, "scratch%d", number);
+}
+
 /* Windows and scratch. */
 bool kernel_plan_vmem(kernel *k) {
     const mlir_block *body = k->main->regions[0].blocks[0];
     for (int i = 0; i < k->window_count; i++) {
         const kernel_window *w = &k->windows[i];
         if (w->type.space != MLIR_VMEM) continue;
-        const char *name = ts_text_format(k->l->arena, "window_%d", k->prefetch_count + i);
-        if (!take_vmem(k->l, name, &w->type, w->buffers)) return false;
+        if (!take_vmem(k->l, kernel_window_name(k, i), &w->type, w->buffers)) return false;
     }
     for (int i = 0; i < k->scratch_count; i++) {
         int argument = body->arguments[body->argument_count - k->scratch_count + i];
         const mlir_type *type = k->l->module->values[argument].type;
-        const char *name = ts_text_format(k->l->arena, "scratch%d", i);
-        if (type->space == MLIR_VMEM && !take_vmem(k->l, name, type, 1)) return false;
+        if (type->space == MLIR_VMEM && !take_vmem(k->l, kernel_scratch_name(k, i), type, 1)) return false;
     }
     return check_vmem(k->l);
 }
