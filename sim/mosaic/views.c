@@ -140,9 +140,17 @@ static bool same_elements(const memref *m, const mlir_type *type) {
             memcmp(type->tiles[0].dims, m->tile, sizeof m->tile) == 0);
 }
 
+/* By an operand, or an attribute. */
+static bool has_offset(const lowering *l) {
+    const mlir_attribute *a = mlir_find(l->op, "offset");
+    int64_t offset;
+    return l->op->operand_count > 1 || (a && !(mlir_integer(a->value, &offset) && offset == 0));
+}
+
 bool lower_view(lowering *l) {
     const mlir_type *type = result_type(l, 0);
     memref *m;
+    if (has_offset(l)) return refuse(l, "with an offset, expected the memref alone");
     if (!copy_memref(l, 0, &m)) return false;
     if (m->tensor < 0 || !type->tiled || sized_dim(m) >= 0) return refuse(l, "of such a memref");
     m->boxed = m->boxed && (same_elements(m, type) || box_view(l, m) || box_bitcast(l, m));
