@@ -1,6 +1,7 @@
 /* The parser of MLIR's generic form. */
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/list.h"
 #include "base/text.h"
 
@@ -109,9 +110,7 @@ static bool value_text(parser *p, ts_span *out) {
 /* ---- Names of values ---- */
 
 static uint32_t hash(ts_span text) {
-    uint32_t h = 2166136261u;
-    for (size_t i = 0; i < text.length; i++) h = (h ^ (unsigned char)text.text[i]) * 16777619u;
-    return h % BUCKETS;
+    return (uint32_t)(ts_hash_bytes(TS_HASH_BEGIN, text.text, text.length) % BUCKETS);
 }
 
 static void bind(parser *p, ts_span name, int value, int count) {

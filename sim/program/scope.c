@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/text.h"
 
 #include "expr.h"
@@ -16,9 +17,7 @@ scope *scope_new(ts_arena *arena, const scope *parent) {
 }
 
 static uint32_t hash_of(const char *name, size_t length) {
-    uint32_t hash = 2166136261u; /* FNV-1a */
-    for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)name[i]) * 16777619u;
-    return hash;
+    return (uint32_t)ts_hash_bytes(TS_HASH_BEGIN, name, length);
 }
 
 static symbol **bucket_of(const scope *names, uint32_t hash) {
