@@ -890,7 +890,7 @@ def refused():
                            (["--shard", "4/3"], "--shard is '4/3', expected I/N with I of 1 to N, such as 1/8"),
                            (["--shard", "1/3x"], "--shard is '1/3x', expected I/N with I of 1 to N, such as 1/8"),
                            (["--jobs", "257"], "--jobs is 257, expected 1 to 256"),
-                           (["--rows", "0"], "--rows is 0, expected 1 to 2147483647"),
+                           (["--rows", "0"], "--rows is 0, expected 1 or more"),
                            (["--timeout", "0"], "--timeout is '0', expected seconds, such as 10"),
                            (["--keep", "1"], "--keep needs --tune"), (["--fail-over", "2"], "--fail-over needs --diff"),
                            (["--column", "cycles"], "--column needs --diff, --tune or --sensitivity"),
