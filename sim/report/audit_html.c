@@ -89,7 +89,7 @@ void ts_report_audit_svg(const ts_audit_result *r, const ts_audit_view *view, ts
     static const picture_font title = {.pixels = 15, .bold = true};
     int padded = count_bars(r, OF_WASTE), timed = count_bars(r, OF_TIME);
     int second = TOP + padded * PICTURE_ROW + 50, height = second + timed * PICTURE_ROW + 16;
-    picture_begin(out, WIDTH, height);
+    picture_begin(out, WIDTH, height, NULL);
     picture_text(out, 16, 28, &title, "Bytes by shape: data and padding%s", padded == 0 ? " (none)" : "");
     add_key(out, LABEL, "data", "data");
     add_key(out, LABEL + 60, "waste", "padding");

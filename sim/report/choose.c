@@ -315,7 +315,7 @@ void ts_report_choose_svg(const ts_choose_result *r, const ts_choose_view *view,
     chart all = measure(r);
     (void)view;
     int rows = all.rows + (all.rows < r->candidate_count), height = TOP + rows * PICTURE_ROW + 16;
-    picture_begin(out, all.times + WIDTH, height);
+    picture_begin(out, all.times + WIDTH, height, NULL);
     picture_text(out, 16, 26, &title, "Layouts of %s on %s",
                  ts_text_escaped(out->arena, ts_shape_text(out->arena, r->tensor)),
                  ts_report_machine_escaped(out->arena, r->request->machine));

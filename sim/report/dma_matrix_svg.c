@@ -106,7 +106,7 @@ void ts_report_matrix_svg(const ts_transfer_matrix *m, ts_text *out) {
                 ts_machine_microseconds(m->machine, m->copy_cycles), (long long)most / 100,
                 (long long)most % 100);
     if (matrix_is_estimated(m)) ts_text_add(&foot, "; ~ sampled or extended");
-    picture_begin(out, width_of(m, left, title, &foot), height);
+    picture_begin(out, width_of(m, left, title, &foot), height, NULL);
     picture_text(out, MARGIN, 24, &(picture_font){.pixels = 15}, "%s", ts_text_escaped(out->arena, title));
     add_labels(out, m, left);
     for (int i = 0; i < m->list.count * m->list.count; i++)

@@ -378,7 +378,7 @@ void ts_report_svg(ts_arena *arena, int count, const ts_shape *const *shapes, ts
         width = ts_max(width, w);
         height += h;
     }
-    picture_begin(out, width, height);
+    picture_begin(out, width, height, NULL);
     ts_text_add_bytes(out, content.bytes, content.length);
     picture_end(out);
 }

@@ -33,6 +33,14 @@ static const struct {
     {".off", "stroke", "strong-line"},
     {".model", "fill", "kind-1"},
     {".roofline", "stroke", "kind-2"},
+    {".k0", "color", "kind-1"},
+    {".k1", "color", "kind-2"},
+    {".k2", "color", "kind-3"},
+    {".k3", "color", "kind-4"},
+    {".k4", "color", "kind-5"},
+    {".k5", "color", "kind-6"},
+    {".k6", "color", "kind-7"},
+    {".k7", "color", "kind-8"},
 };
 
 /* Cells of layouts have the colours of their tiles, light ones, also in the dark, and dark numbers: unless
@@ -41,6 +49,8 @@ static const char other[] =
     ".picture .half,.picture .model{fill-opacity:.6}\n"
     ".picture .frame,.picture .roofline{fill:none}\n"
     ".picture .off{stroke-dasharray:3 3}\n"
+    ".picture .curve{fill:none;stroke:currentColor;stroke-width:2}\n"
+    ".picture .dot{fill:currentColor}\n"
     ".picture text.cell{text-anchor:middle;paint-order:stroke;stroke-opacity:.8;stroke-width:2.5px}\n"
     ".picture text.cell:not(.bare){fill:#111;stroke:#fff}\n";
 static const char dark[] = "@media (prefers-color-scheme: dark)";
@@ -64,15 +74,18 @@ static void add_rules(ts_text *out, const char *styles) {
     }
 }
 
-void picture_begin(ts_text *out, int64_t width, int64_t height) {
+void picture_begin(ts_text *out, int64_t width, int64_t height, const char *title) {
     const char *styles = page_file("style.css"), *dark_styles = strstr(styles, dark);
     assert(dark_styles);
+    const char *label = title ? ts_text_format(out->arena, " role=\"img\" aria-label=\"%s\"",
+                                               ts_text_escaped(out->arena, title))
+                              : "";
     ts_text_add(
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"picture\" width=\"%" PRId64 "\" height=\"%" PRId64
         "\" viewBox=\"0 0 %" PRId64 " %" PRId64
-        "\" style=\"max-width:100%%;height:auto\" font-family=\"sans-serif\" font-size=\"12\">\n<style>\n",
-        width, height, width, height);
+        "\" style=\"max-width:100%%;height:auto\" font-family=\"sans-serif\" font-size=\"12\"%s>\n<style>\n",
+        width, height, width, height, label);
     add_rules(out, styles);
     ts_text_add(out, "%s%s{\n", other, dark);
     add_rules(out, dark_styles);

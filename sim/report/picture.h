@@ -6,7 +6,8 @@
 
 #include "base/text.h"
 
-void picture_begin(ts_text *out, int64_t width, int64_t height);
+/* `title` is what is read to who does not see it, NULL: nothing. */
+void picture_begin(ts_text *out, int64_t width, int64_t height, const char *title);
 void picture_end(ts_text *out);
 
 /* A text that stands at x, y ("start", "middle" or "end" of it), as it is: names are the caller's to escape. */

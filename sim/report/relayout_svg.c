@@ -132,7 +132,7 @@ bool ts_report_relayout_svg(ts_error *err, const ts_relayout_price *price, ts_te
     int64_t most = ts_max(shown_of(&d.sides[0]), shown_of(&d.sides[1]));
     d.scratch = ts_arena_new();
     picture_begin(out, 2 * MARGIN + 2 * VREG_WIDTH + BETWEEN,
-                  TITLE + most * (LABEL + VREG_HEIGHT + GAP) + MARGIN + LABEL);
+                  TITLE + most * (LABEL + VREG_HEIGHT + GAP) + MARGIN + LABEL, NULL);
     add_side(&d, 0);
     add_side(&d, 1);
     picture_end(out);

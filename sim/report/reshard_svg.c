@@ -108,7 +108,7 @@ void ts_report_reshard_svg(const ts_reshard_report *r, ts_text *out) {
     int64_t down = (planes(&d) + d.across - 1) / d.across;
     int64_t width = LEFT + d.across * (extent(&d, d.columns) * STEP + APART);
     picture_begin(out, width < 460 || !small ? 460 : width,
-                  TOP + (small ? down * (extent(&d, d.rows) * STEP + APART) : 0));
+                  TOP + (small ? down * (extent(&d, d.rows) * STEP + APART) : 0), NULL);
     ts_text_add(out, "<defs><marker id=\"tip\" viewBox=\"0 0 6 6\" refX=\"5\" refY=\"3\" markerWidth=\"4\" "
                      "markerHeight=\"4\" orient=\"auto\"><path d=\"M0 0L6 3L0 6z\" fill=\"#e5532d\"/>"
                      "</marker></defs>\n");

@@ -99,7 +99,7 @@ void ts_report_validation_svg(const ts_validation *v, ts_text *out) {
     int rows = (panels + COLUMNS - 1) / COLUMNS,
         width = (panels < COLUMNS ? LEAST_COLUMNS : COLUMNS) * PANEL + GAP,
         height = rows * (PANEL + GAP) + 28;
-    picture_begin(out, width, height);
+    picture_begin(out, width, height, NULL);
     ts_text_add(
         out,
         "<circle class=\"model\" cx=\"18\" cy=\"16\" r=\"4\"/><text x=\"28\" y=\"20\">simulated</text>"

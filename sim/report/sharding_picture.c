@@ -261,7 +261,7 @@ void ts_report_sharding_svg(const ts_mesh *mesh, const ts_sharding *s, ts_text *
                                                            : "No elements";
     if (!can_draw(&p)) p.count[0] = p.count[1] = 0;
     const drawing d = drawing_of(&p);
-    picture_begin(out, ts_max(420, d.left + p.count[1] * d.wide + 16), TOP + p.count[0] * HIGH + 16);
+    picture_begin(out, ts_max(420, d.left + p.count[1] * d.wide + 16), TOP + p.count[0] * HIGH + 16, NULL);
     picture_text(out, 8, 18, &font, "%s", title);
     for (int64_t i = 0; i < p.count[1]; i++) add_heading(&d, 1, i, out);
     for (int64_t i = 0; i < p.count[0]; i++) add_heading(&d, 0, i, out);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "picture.h"
 
 /* In pixels, but for what MOST_ and KINDS count. What is at the right and below grows with its texts. */
 enum {
@@ -30,22 +31,6 @@ static const char *const dashes[] = {"", "6 3", "2 3", "9 3 2 3"}; /* of each KI
 /* From how many times the least on an axis is logarithmic; along x, where all are powers of two. */
 static const double log_from_x = 8, log_from_x_of_powers = 4, log_from_y = 20;
 static const double too_far = 1e307; /* to be shown: what is nearer has a finite range */
-
-static const char style[] =
-    "<style>.sweep text{font:12px system-ui,sans-serif;fill:#333}.sweep "
-    ".title{font-size:14px;font-weight:600}"
-    ".sweep .page{fill:#fff}.sweep .grid{stroke:#e4e6ea}.sweep .line{fill:none;stroke-width:2}"
-    ".sweep .k0{stroke:#1769aa;fill:#1769aa}.sweep .k1{stroke:#d9822b;fill:#d9822b}"
-    ".sweep .k2{stroke:#2e8b57;fill:#2e8b57}.sweep .k3{stroke:#b5487d;fill:#b5487d}"
-    ".sweep .k4{stroke:#6b5bb5;fill:#6b5bb5}.sweep .k5{stroke:#8a6d3b;fill:#8a6d3b}"
-    ".sweep .k6{stroke:#3aa6b9;fill:#3aa6b9}.sweep .k7{stroke:#777;fill:#777}"
-    "@media(prefers-color-scheme:dark){.sweep .page{fill:#16181d}.sweep text{fill:#e4e6eb}"
-    ".sweep .grid{stroke:#33373f}.sweep .k0{stroke:#5aaaf0;fill:#5aaaf0}.sweep "
-    ".k1{stroke:#f0a35a;fill:#f0a35a}"
-    ".sweep .k2{stroke:#63c78e;fill:#63c78e}.sweep .k3{stroke:#e07cae;fill:#e07cae}"
-    ".sweep .k4{stroke:#a294ea;fill:#a294ea}.sweep .k5{stroke:#c9a86a;fill:#c9a86a}"
-    ".sweep .k6{stroke:#6fd3e4;fill:#6fd3e4}.sweep .k7{stroke:#aaa;fill:#aaa}}"
-    ".sweep .line{fill:none}</style>\n";
 
 /* ---- What is asked for ---- */
 
@@ -311,8 +296,8 @@ static void add_axes(const picture *p) {
 
 static void add_title_line(const picture *p, const char *text, int y) {
     int most = (p->width - LEFT) / TITLE_CHARACTER;
-    ts_text_add(p->out, "<text class=\"title\" x=\"%d\" y=\"%d\">%s</text>", LEFT, y,
-                ts_text_escaped(p->out->arena, ts_text_cut(p->out->arena, text, most)));
+    picture_text(p->out, LEFT, y, &(picture_font){.class = "title", .pixels = 14, .bold = true}, "%s",
+                 ts_text_escaped(p->out->arena, ts_text_cut(p->out->arena, text, most)));
 }
 
 /* On one line, or on two. */
@@ -367,7 +352,7 @@ static void add_names(const picture *p) {
 /* The beginning of a path in the looks of the line. */
 static void begin_line(const picture *p, int line) {
     const char *dash = dashes[line / KINDS % (int)(sizeof dashes / sizeof dashes[0])];
-    ts_text_add(p->out, "<path class=\"line k%d\"", line % KINDS);
+    ts_text_add(p->out, "<path class=\"curve k%d\"", line % KINDS);
     if (*dash) ts_text_add(p->out, " stroke-dasharray=\"%s\"", dash);
     ts_text_add(p->out, " d=\"");
 }
@@ -386,8 +371,9 @@ static void add_line(const picture *p, const mark *marks, int64_t count, int lin
 static void add_marks(const picture *p, const mark *marks, int64_t count, int line) {
     for (int64_t i = 0; i < count; i++) {
         if (i > 0 && by_series(&marks[i - 1], &marks[i]) == 0) continue; /* it is there */
-        ts_text_add(p->out, "<circle class=\"k%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"%s\"><title>", line % KINDS,
-                    position(&p->x, marks[i].x), position(&p->y, marks[i].y), count > 60 ? "1.5" : "3");
+        ts_text_add(p->out, "<circle class=\"dot k%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"%s\"><title>",
+                    line % KINDS, position(&p->x, marks[i].x), position(&p->y, marks[i].y),
+                    count > 60 ? "1.5" : "3");
         ts_text_add_escaped(p->out, p->names ? p->names[line] : "");
         ts_text_add_char(p->out, ' ');
         if (p->word_count > 0) ts_text_add_escaped(p->out, p->words[(int)marks[i].x]);
@@ -428,14 +414,9 @@ void ts_report_sweep_svg(const ts_sweep_table *table, const ts_sweep_plot *plot,
     find_marks(&p);
     find_axes(&p);
     find_size(&p);
-    ts_text_add(out,
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"sweep\" width=\"%d\" height=\"%d\" "
-                "viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">\n%s"
-                "<rect class=\"page\" width=\"%d\" height=\"%d\"/>\n",
-                p.width, p.height, p.width, p.height, ts_text_escaped(out->arena, table->study->title), style,
-                p.width, p.height);
+    picture_begin(out, p.width, p.height, table->study->title);
     add_axes(&p);
     add_names(&p);
     for (int i = 0; i < p.line_count; i++) add_series(&p, i);
-    ts_text_add(out, "</svg>\n");
+    picture_end(out);
 }

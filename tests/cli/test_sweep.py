@@ -512,7 +512,7 @@ def svg(path, axes, *words):
     out = expect(["sweep", path, "--db", ":memory:", "--plot", axes, "--svg", "-", *words])
     root = ElementTree.fromstring(out)
     kind = "{http://www.w3.org/2000/svg}"
-    return root, [line for line in root.iter(kind + "path") if "line" in line.get("class")], [*root.iter(kind + "circle")]
+    return root, [line for line in root.iter(kind + "path") if "curve" in line.get("class")], [*root.iter(kind + "circle")]
 
 
 def inside(root):

@@ -227,7 +227,7 @@ TEST(pictures_have_the_colours_of_pages) {
                                           {".picture .page{fill:", "--paper: "}};
     const char *styles = page_file("style.css");
     out = ts_text_begin(arena);
-    picture_begin(&out, 300, 40);
+    picture_begin(&out, 300, 40, NULL);
     picture_end(&out);
     assert_int_equal(times("width=\"300\" height=\"40\" viewBox=\"0 0 300 40\""), 1);
     assert_int_equal(times("var("), 0);

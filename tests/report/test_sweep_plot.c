@@ -109,25 +109,26 @@ TEST(long_names) {
     "<path class=\"grid\" d=\"M76 " at "H590\"/><text x=\"68\" y=\"" below "\" text-anchor=\"end\">" text    \
     "</text>\n"
 #define MARK(k, x, y, title)                                                                                 \
-    "<circle class=\"k" #k "\" cx=\"" x "\" cy=\"" y "\" r=\"3\"><title>" title "</title></circle>\n"
+    "<circle class=\"dot k" #k "\" cx=\"" x "\" cy=\"" y "\" r=\"3\"><title>" title "</title></circle>\n"
 
 /* x goes over 514 pixels from 76 on; y from 346 up to 40, from 0 to 4 % above the largest: 40 of 41.6. */
 TEST(one_line) {
     const char *svg = drawn("n|y<\n1|10\n4|40\n3|30\n", (ts_sweep_plot){0, 1, -1});
-    assert_holds(svg, "class=\"sweep\" width=\"760\" height=\"400\" viewBox=\"0 0 760 400\" role=\"img\" "
-                      "aria-label=\"a title\">");
+    assert_holds(svg, "class=\"picture\" width=\"760\" height=\"400\" viewBox=\"0 0 760 400\" ");
+    assert_holds(svg, " role=\"img\" aria-label=\"a title\">");
     assert_holds(
         svg,
-        "<rect class=\"page\" width=\"760\" height=\"400\"/>\n" GRID_X("76.0", "1") GRID_X("161.7", "1.5")
+        "<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n" GRID_X("76.0", "1") GRID_X("161.7", "1.5")
             GRID_X("247.3", "2") GRID_X("333.0", "2.5") GRID_X("418.7", "3") GRID_X("504.3", "3.5")
                 GRID_X("590.0", "4") GRID_Y("346.0", "350.0", "0") GRID_Y("272.4", "276.4", "10")
                     GRID_Y("198.9", "202.9", "20") GRID_Y("125.3", "129.3", "30") GRID_Y(
                         "51.8", "55.8",
-                        "40") "<text class=\"title\" x=\"76\" y=\"22\">a title</text>"
+                        "40") "<text x=\"76\" y=\"22\" class=\"title\" font-size=\"14\" "
+                              "font-weight=\"bold\">a title</text>\n"
                               "<text x=\"333\" y=\"388\" text-anchor=\"middle\">n</text>"
                               "<text transform=\"rotate(-90)\" x=\"-193\" y=\"18\" "
                               "text-anchor=\"middle\">y&lt;</text>\n"
-                              "<path class=\"line k0\" d=\"M76.0 272.4L418.7 125.3L590.0 51.8\"/>\n" MARK(
+                              "<path class=\"curve k0\" d=\"M76.0 272.4L418.7 125.3L590.0 51.8\"/>\n" MARK(
                                   0, "76.0", "272.4", " 1: 10") MARK(0, "418.7", "125.3", " 3: 30")
                                   MARK(0, "590.0", "51.8", " 4: 40") "</svg>\n");
 }
@@ -137,7 +138,7 @@ TEST(means) {
     const char *svg = drawn("n|y\n1|0\n1|20\n3|40\n3|40\n", (ts_sweep_plot){0, 1, -1});
     assert_holds(svg, ">y, lines through the means</text>");
     assert_holds(svg,
-                 "<path class=\"line k0\" d=\"M76.0 272.4L590.0 51.8\"/>\n" MARK(0, "76.0", "346.0", " 1: 0")
+                 "<path class=\"curve k0\" d=\"M76.0 272.4L590.0 51.8\"/>\n" MARK(0, "76.0", "346.0", " 1: 0")
                      MARK(0, "76.0", "198.9", " 1: 20") MARK(0, "590.0", "51.8", " 3: 40") "</svg>");
     assert_holds(drawn("n|y\n1|20\n1|20\n3|40\n", (ts_sweep_plot){0, 1, -1}), ">y</text>");
     assert_holds(drawn("n|y|k\n1|1|a\n2|1|b\n2|5|b\n", (ts_sweep_plot){0, 1, 2}), "through the means</text>");
@@ -272,13 +273,13 @@ TEST(lines_and_their_legend) {
     assert_holds(
         svg,
         ">y</text>\n<text x=\"604\" y=\"44\">k&lt;</text>\n"
-        "<path class=\"line k0\" d=\"M76.0 346.0L590.0 51.8\"/>\n" MARK(0, "76.0", "346.0", "a&lt;b 1: 0")
+        "<path class=\"curve k0\" d=\"M76.0 346.0L590.0 51.8\"/>\n" MARK(0, "76.0", "346.0", "a&lt;b 1: 0")
             MARK(0, "590.0", "51.8",
-                 "a&lt;b 3: 40") "<path class=\"line k0\" d=\"M604 61h16\"/><text x=\"626\" "
+                 "a&lt;b 3: 40") "<path class=\"curve k0\" d=\"M604 61h16\"/><text x=\"626\" "
                                  "y=\"65\">a&lt;b</text>\n"
-                                 "<path class=\"line k1\" d=\"M76.0 198.9\"/>\n" MARK(
+                                 "<path class=\"curve k1\" d=\"M76.0 198.9\"/>\n" MARK(
                                      1, "76.0", "198.9",
-                                     "c 1: 20") "<path class=\"line k1\" d=\"M604 78h16\"/><text x=\"626\" "
+                                     "c 1: 20") "<path class=\"curve k1\" d=\"M604 78h16\"/><text x=\"626\" "
                                                 "y=\"82\">c</text>\n</svg>");
     svg = drawn("k|n|y\na|1|0\nb|1|1\n", (ts_sweep_plot){1, 2, 0});
     assert_holds(svg, "y=\"44\">k</text>");
@@ -299,14 +300,14 @@ TEST(many_lines) {
     const char *svg = drawn(text.bytes, (ts_sweep_plot){0, 1, 2});
     assert_holds(svg, "height=\"1162\""); /* 40 + 17 * 66 */
     assert_holds(svg, ">k63</text>\n</svg>");
-    assert_holds(svg, "<path class=\"line k7\" d=\"M604 180h16\"/>");
-    assert_holds(svg, "<path class=\"line k0\" stroke-dasharray=\"6 3\" d=\"M604 197h16\"/>");
-    assert_holds(svg, "<path class=\"line k7\" stroke-dasharray=\"9 3 2 3\" d=\"M604 588h16\"/>");
-    assert_holds(svg, "<path class=\"line k0\" d=\"M604 605h16\"/>");
+    assert_holds(svg, "<path class=\"curve k7\" d=\"M604 180h16\"/>");
+    assert_holds(svg, "<path class=\"curve k0\" stroke-dasharray=\"6 3\" d=\"M604 197h16\"/>");
+    assert_holds(svg, "<path class=\"curve k7\" stroke-dasharray=\"9 3 2 3\" d=\"M604 588h16\"/>");
+    assert_holds(svg, "<path class=\"curve k0\" d=\"M604 605h16\"/>");
     ts_text_add(&text, "1|1|k64\n1|1|k65\n");
     svg = drawn(text.bytes, (ts_sweep_plot){0, 1, 2});
     assert_holds(svg, "height=\"1179\"");
-    assert_holds(svg, "\"/>\n<circle class=\"k0\" ");
+    assert_holds(svg, "\"/>\n<circle class=\"dot k0\" ");
     assert_int_equal(count_parts(svg, ">and 2 more</text>"), 1);
     assert_null(strstr(svg, ">k65</text>"));
     ts_text_clear(&text);
@@ -321,15 +322,20 @@ TEST(many_lines) {
 TEST(long_titles) {
 #define SEVENTY TEN TEN TEN TEN TEN TEN TEN
     static const char *const rows[][2] = {
-        {SEVENTY " 23456", "y=\"22\">" SEVENTY " 23456</text><text"},
-        {SEVENTY " 234567",
-         "y=\"15\">" SEVENTY "</text><text class=\"title\" x=\"76\" y=\"32\">234567</text><text"},
-        {SEVENTY "1234567", "y=\"22\">" SEVENTY "1234..</text><text"},
+        {SEVENTY " 23456",
+         "y=\"22\" class=\"title\" font-size=\"14\" font-weight=\"bold\">" SEVENTY " 23456</text>\n<text"},
+        {SEVENTY " 234567", "y=\"15\" class=\"title\" font-size=\"14\" font-weight=\"bold\">" SEVENTY
+                            "</text>\n<text x=\"76\" y=\"32\" class=\"title\" font-size=\"14\" "
+                            "font-weight=\"bold\">234567</text>\n<text"},
+        {SEVENTY "1234567",
+         "y=\"22\" class=\"title\" font-size=\"14\" font-weight=\"bold\">" SEVENTY "1234..</text>\n<text"},
         {"a b " SEVENTY "34567",
-         "y=\"15\">a b</text><text class=\"title\" x=\"76\" y=\"32\">" SEVENTY "34567</text>"},
-        {SEVENTY "123456 x",
-         "y=\"15\">" SEVENTY "123456</text><text class=\"title\" x=\"76\" y=\"32\">x</text>"},
-        {"<", "y=\"22\">&lt;</text>"},
+         "y=\"15\" class=\"title\" font-size=\"14\" font-weight=\"bold\">a b</text>\n<text x=\"76\" y=\"32\" "
+         "class=\"title\" font-size=\"14\" font-weight=\"bold\">" SEVENTY "34567</text>"},
+        {SEVENTY "123456 x", "y=\"15\" class=\"title\" font-size=\"14\" font-weight=\"bold\">" SEVENTY
+                             "123456</text>\n<text x=\"76\" y=\"32\" class=\"title\" font-size=\"14\" "
+                             "font-weight=\"bold\">x</text>"},
+        {"<", "y=\"22\" class=\"title\" font-size=\"14\" font-weight=\"bold\">&lt;</text>"},
     };
     ts_sweep_table *table = small_table(arena, 1, "n|y\n1|1\n");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
