@@ -50,7 +50,7 @@ bool cli_refuse(ts_error *err, const cli_line *line, const char *const *names, c
     return true;
 }
 
-const char *const *cli_values(const cli_line *line, const char *name, int *count) {
+const char **cli_values(const cli_line *line, const char *name, int *count) {
     *count = cli_count(line, name);
     const char **values = TS_NEW_ARRAY(line->arena, const char *, *count + 1);
     for (int i = 0; i < *count; i++) values[i] = cli_value_at(line, name, i);
@@ -150,17 +150,10 @@ const char *cli_value(const cli_line *line, const char *name) {
     return last;
 }
 
-static const char **list_sets(const cli_line *line, const char *last, int *count) {
-    *count = cli_count(line, "set");
-    const char **sets = TS_NEW_ARRAY(line->arena, const char *, *count + 1);
-    for (int i = 0; i < *count; i++) sets[i] = cli_value_at(line, "set", i);
-    if (last) sets[(*count)++] = last;
-    return sets;
-}
-
 const ts_machine *cli_machine_named(ts_error *err, const cli_line *line, const char *name, const char *last) {
     int count;
-    const char **sets = list_sets(line, last, &count);
+    const char **sets = cli_values(line, "set", &count);
+    if (last) sets[count++] = last;
     return ts_machine_load_with(err, line->arena, name != NULL ? name : TS_MACHINE_DEFAULT, "--set", sets,
                                 count);
 }
@@ -179,7 +172,7 @@ const ts_machine *cli_mesh_machine(ts_error *err, const cli_line *line) {
     if (!cli_mesh_options(err, line)) return NULL;
     if (name || !mesh || !ts_mesh_file_is(mesh, strlen(mesh))) return cli_machine(err, line);
     ts_mesh_file_changes changes = {.source = "--set"};
-    changes.list = list_sets(line, NULL, &changes.count);
+    changes.list = cli_values(line, "set", &changes.count);
     return ts_mesh_file_load_machine(err, line->arena, mesh, &changes);
 }
 

@@ -57,8 +57,8 @@ int cli_print_of(const cli_command *command, int argc, char **argv,
 const char *cli_value(const cli_line *line, const char *name);
 /* Value number `i` (from 0) given to an option that may be repeated, or NULL. */
 const char *cli_value_at(const cli_line *line, const char *name, int i);
-/* All of them, `count`. */
-const char *const *cli_values(const cli_line *line, const char *name, int *count);
+/* All of them, `count`, with room for one more behind them. */
+const char **cli_values(const cli_line *line, const char *name, int *count);
 int cli_count(const cli_line *line, const char *name);
 /* The first option given that is not in `own`, a list that ends with NULL; NULL: there is none. */
 const char *cli_other(const cli_line *line, const char *const *own);
