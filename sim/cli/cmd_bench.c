@@ -3,6 +3,7 @@
 
 #include "commands.h"
 #include "options.h"
+#include "base/threads.h"
 #include "report/bench.h"
 
 static const cli_option options[] = {
@@ -62,7 +63,7 @@ static bool measure(ts_error *err, const cli_line *line, ts_bench_report *report
     ts_bench *bench = &report->bench;
     int milliseconds = 1000;
     bench->how.threads = 1;
-    if (!cli_int(err, line, "jobs", 1, 64, &bench->how.threads) ||
+    if (!cli_int(err, line, "jobs", 1, TS_THREADS_MOST, &bench->how.threads) ||
         !cli_int(err, line, "milliseconds", 1, 1000000, &milliseconds) || !read_kernels(err, line, report) ||
         !read_stores(err, line, &bench->how.stores) ||
         !ts_transfer_end_parse(err, line->arena, &from, &bench->src) ||

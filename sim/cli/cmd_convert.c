@@ -6,6 +6,7 @@
 #include "host/format.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/threads.h"
 #include "host/pack.h"
 #include "report/json.h"
 
@@ -146,8 +147,9 @@ static void report_json(const cli_line *line, const conversion *c, ts_text *out)
 
 static bool convert(ts_error *err, const cli_line *line, conversion *c) {
     c->threads = 1;
-    return cli_int(err, line, "jobs", 1, 64, &c->threads) && read_shape(err, line, "from", &c->from) &&
-           read_shape(err, line, "to", &c->to) && check_memory(err, line, c->from, c->to) &&
+    return cli_int(err, line, "jobs", 1, TS_THREADS_MOST, &c->threads) &&
+           read_shape(err, line, "from", &c->from) && read_shape(err, line, "to", &c->to) &&
+           check_memory(err, line, c->from, c->to) &&
            load(err, line, c->from, c->to, c->threads, &c->array) && save(err, line, c);
 }
 
