@@ -8,7 +8,17 @@
 #include "options.h"
 #include "tilesim/version.h"
 
-enum { MAX_OPTIONS = 32, HELP = 256, VERSION, FIRST_OPTION };
+enum { MAX_OPTIONS = 32, FIRST_OPTION = 256 /* behind all letters */ };
+
+/* Of every command, behind its own. */
+static const cli_option others[] = {{"help", 'h', NULL, "print this"},
+                                    {"version", 'V', NULL, "print the version"}};
+enum { HELP, VERSION, OTHERS };
+
+static const cli_option *option_at(const cli_command *command, int number) {
+    return number < command->option_count ? &command->options[number]
+                                          : &others[number - command->option_count];
+}
 
 enum { HELP_COLUMNS = TS_TEXT_COLUMNS, OPTION_COLUMNS = 29 };
 
@@ -59,8 +69,6 @@ static void add_option(ts_text *out, const cli_option *option) {
 }
 
 static void print_help(const cli_line *line) {
-    static const cli_option others[] = {{"help", 'h', NULL, "print this"},
-                                        {"version", 'V', NULL, "print the version"}};
     const cli_command *command = line->command;
     ts_text out = ts_text_begin(line->arena);
     ts_text_add(&out, "usage: tilesim %s [OPTION...]", command->name);
@@ -68,8 +76,7 @@ static void print_help(const cli_line *line) {
     ts_text_add_char(&out, '\n');
     add_wrapped(&out, command->about, 0);
     ts_text_add_char(&out, '\n');
-    for (int i = 0; i < command->option_count; i++) add_option(&out, &command->options[i]);
-    for (int i = 0; i < 2; i++) add_option(&out, &others[i]);
+    for (int i = 0; i < command->option_count + OTHERS; i++) add_option(&out, option_at(command, i));
     ts_text_add(&out, "\nexample:\n%s", command->example);
     cli_print(&out);
 }
@@ -85,13 +92,10 @@ static void print_version(const cli_line *line) {
 static void refused_name(const cli_command *command, char *const *argv, char out[64]) {
     if (optopt == 0)
         snprintf(out, 64, "%.*s", (int)strcspn(argv[optind - 1], "="), argv[optind - 1]);
-    else if (optopt < HELP)
+    else if (optopt < FIRST_OPTION)
         snprintf(out, 64, "-%c", optopt);
     else
-        snprintf(out, 64, "--%s",
-                 optopt == HELP      ? "help"
-                 : optopt == VERSION ? "version"
-                                     : command->options[optopt - FIRST_OPTION].name);
+        snprintf(out, 64, "--%s", option_at(command, optopt - FIRST_OPTION)->name);
 }
 
 /* found: as getopt_long, '?' or ':'. */
@@ -102,7 +106,7 @@ static void refuse_option(cli_line *line, int found, char *const *argv) {
     refused_name(command, argv, name);
     if (found == ':')
         ts_error_set(&err, TS_ERROR_USAGE, "option '%s' needs a value", name);
-    else if (optopt >= HELP)
+    else if (optopt >= FIRST_OPTION)
         ts_error_set(&err, TS_ERROR_USAGE, "option '%s' takes no value", name);
     else
         ts_error_set(&err, TS_ERROR_USAGE, "unknown option '%s'", name);
@@ -115,32 +119,31 @@ static void refuse_option(cli_line *line, int found, char *const *argv) {
     line->exit_code = cli_usage_error(line, &err);
 }
 
-/* The tables that getopt_long wants. */
+/* The tables that getopt_long wants: it finds no letter that is in none of them. */
 static void fill_tables(const cli_command *command, struct option *longs, char *shorts) {
     assert(command->option_count < MAX_OPTIONS);
     *shorts++ = ':';
-    for (int i = 0; i < command->option_count; i++) {
-        const cli_option *option = &command->options[i];
+    for (int i = 0; i < command->option_count + OTHERS; i++) {
+        const cli_option *option = option_at(command, i);
         longs[i] = (struct option){option->name, option->argument ? required_argument : no_argument, NULL,
                                    FIRST_OPTION + i};
         if (option->letter) *shorts++ = option->letter;
         if (option->letter && option->argument) *shorts++ = ':';
     }
-    longs[command->option_count] = (struct option){"help", no_argument, NULL, HELP};
-    longs[command->option_count + 1] = (struct option){"version", no_argument, NULL, VERSION};
-    longs[command->option_count + 2] = (struct option){0};
-    memcpy(shorts, "hV", 3);
+    longs[command->option_count + OTHERS] = (struct option){0};
+    *shorts = '\0';
 }
 
 static int option_of_letter(const cli_command *command, int letter) {
-    for (int i = 0; i < command->option_count; i++)
-        if (command->options[i].letter == letter) return i;
-    return -1;
+    int i = 0;
+    while (option_at(command, i)->letter != letter) i++;
+    return i;
 }
 
 static bool read_options(cli_line *line, int argc, char **argv) {
-    struct option longs[MAX_OPTIONS + 2];
-    char shorts[2 * MAX_OPTIONS + 5];
+    const int own = line->command->option_count;
+    struct option longs[MAX_OPTIONS + OTHERS];
+    char shorts[2 * (MAX_OPTIONS + OTHERS)];
     fill_tables(line->command, longs, shorts);
     opterr = 0;
     optind = 1;
@@ -148,9 +151,9 @@ static bool read_options(cli_line *line, int argc, char **argv) {
         int found = getopt_long(argc, argv, shorts, longs, NULL);
         if (found == -1) break;
         if (found == '?' || found == ':') return refuse_option(line, found, argv), false;
-        if (found == HELP || found == 'h') return print_help(line), false;
-        if (found == VERSION || found == 'V') return print_version(line), false;
         int option = found >= FIRST_OPTION ? found - FIRST_OPTION : option_of_letter(line->command, found);
+        if (option == own + HELP) return print_help(line), false;
+        if (option == own + VERSION) return print_version(line), false;
         line->given[line->given_count++] = (struct cli_given){option, optarg ? optarg : ""};
     }
     for (int i = optind; i < argc; i++) line->operands[line->operand_count++] = argv[i];
