@@ -18,11 +18,6 @@ typedef struct {
     bool written;
 } named_file;
 
-static bool is_one_of(const char *name, const char *const *names) {
-    while (*names && strcmp(name, *names) != 0) names++;
-    return *names != NULL;
-}
-
 static bool repeats(const cli_option *option) { return option->argument && strchr(option->argument, '='); }
 
 /* Of an option that is given twice the last value counts, unless each is a tensor's. */
@@ -41,10 +36,10 @@ static bool read_option(const cli_line *line, const struct cli_given *given, nam
     const cli_option *option = &line->command->options[given->option];
     const char *equals = repeats(option) ? strchr(given->value, '=') : NULL;
     *file = (named_file){cli_option_text(line, option->name), NULL, true};
-    if (is_one_of(option->name, reports)) return true;
-    file->written = is_one_of(option->name, writers);
+    if (cli_is_one_of(option->name, reports)) return true;
+    file->written = cli_is_one_of(option->name, writers);
     file->path = ts_host_file(line->arena, equals ? equals + 1 : given->value);
-    return file->written || is_one_of(option->name, readers);
+    return file->written || cli_is_one_of(option->name, readers);
 }
 
 /* In the order of the command line, operands last. */

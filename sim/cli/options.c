@@ -34,12 +34,15 @@ int cli_count(const cli_line *line, const char *name) {
     return count;
 }
 
+bool cli_is_one_of(const char *name, const char *const *names) {
+    while (*names && strcmp(name, *names) != 0) names++;
+    return *names != NULL;
+}
+
 const char *cli_other(const cli_line *line, const char *const *own) {
     for (int i = 0; i < line->given_count; i++) {
         const char *name = line->command->options[line->given[i].option].name;
-        const char *const *known = own;
-        while (*known && strcmp(*known, name) != 0) known++;
-        if (!*known) return name;
+        if (!cli_is_one_of(name, own)) return name;
     }
     return NULL;
 }

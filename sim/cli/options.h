@@ -60,6 +60,8 @@ const char *cli_value_at(const cli_line *line, const char *name, int i);
 /* All of them, `count`, with room for one more behind them. */
 const char **cli_values(const cli_line *line, const char *name, int *count);
 int cli_count(const cli_line *line, const char *name);
+/* In a list that ends with NULL? */
+bool cli_is_one_of(const char *name, const char *const *names);
 /* The first option given that is not in `own`, a list that ends with NULL; NULL: there is none. */
 const char *cli_other(const cli_line *line, const char *const *own);
 /* Refuses those of `names`, a list that ends with NULL: "--NAME why". */
