@@ -71,16 +71,11 @@ static bool feed(ts_error *err, const cli_line *line, ts_audit *audit, cli_progr
 }
 
 static bool read_untiled(ts_error *err, const cli_line *line, ts_audit_untiled *untiled) {
-    static const char *const names[] = {"auto", "linear", "rule"};
-    const char *text = cli_value(line, "untiled");
-    *untiled = TS_AUDIT_UNTILED_AUTO;
-    for (int i = 0; text && i < 3; i++) {
-        if (strcmp(text, names[i]) != 0) continue;
-        *untiled = (ts_audit_untiled)i;
-        return true;
-    }
-    return !text ||
-           ts_error_set(err, TS_ERROR_USAGE, "--untiled is '%.40s', expected auto, linear or rule", text);
+    static const char *const words[] = {"auto", "linear", "rule", NULL};
+    int number = TS_AUDIT_UNTILED_AUTO;
+    bool good = cli_word(err, line, "untiled", words, &number);
+    *untiled = (ts_audit_untiled)number;
+    return good;
 }
 
 static bool save(ts_error *err, const cli_line *line, const ts_audit_result *result,

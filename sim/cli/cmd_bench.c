@@ -29,32 +29,24 @@ static const cli_command command_bench = {
 };
 
 static bool read_kernels(ts_error *err, const cli_line *line, ts_bench_report *report) {
-    const char *text = cli_value(line, "kernels");
-    const char *names[TS_KERNELS_COUNT + 1];
-    for (int i = 0; i < TS_KERNELS_COUNT; i++) {
-        const ts_kernels *kernels = ts_kernels_get(i);
-        names[i] = ts_kernels_name(i);
-        if (text ? strcmp(text, names[i]) != 0 : kernels != ts_kernels_best()) continue;
-        report->kernels = names[i];
-        report->bench.how.kernels = kernels;
-        return kernels ||
-               ts_error_set(err, TS_ERROR_UNMODELLED, "this host cannot run the kernels '%s'", text);
-    }
-    names[TS_KERNELS_COUNT] = report->kernels = "formula";
-    if (strcmp(text, "formula") == 0) return true;
-    const char *nearest = ts_text_nearest(text, names, TS_KERNELS_COUNT + 1, sizeof names[0]);
-    return ts_error_set(err, TS_ERROR_USAGE,
-                        "--kernels is '%s', expected portable, avx2, avx512 or formula%s%s%s", text,
-                        nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    const char *words[TS_KERNELS_COUNT + 2] = {[TS_KERNELS_COUNT] = "formula"};
+    int number = 0;
+    for (int i = 0; i < TS_KERNELS_COUNT; i++) words[i] = ts_kernels_name(i);
+    while (ts_kernels_get(number) != ts_kernels_best()) number++;
+    if (!cli_word(err, line, "kernels", words, &number)) return false;
+    report->kernels = words[number];
+    report->bench.how.kernels = number < TS_KERNELS_COUNT ? ts_kernels_get(number) : NULL;
+    return number == TS_KERNELS_COUNT || report->bench.how.kernels ||
+           ts_error_set(err, TS_ERROR_UNMODELLED, "this host cannot run the kernels '%s'", words[number]);
 }
 
 static bool read_stores(ts_error *err, const cli_line *line, ts_move_stores *stores) {
-    const char *text = cli_value(line, "stores");
-    *stores = TS_STORES_BY_SIZE;
-    if (!text) return true;
-    *stores = strcmp(text, "ordinary") == 0 ? TS_STORES_ORDINARY : TS_STORES_STREAMING;
-    return *stores == TS_STORES_ORDINARY || strcmp(text, "streaming") == 0 ||
-           ts_error_set(err, TS_ERROR_USAGE, "--stores is '%s', expected ordinary or streaming", text);
+    static const char *const words[] = {"ordinary", "streaming", NULL};
+    static const ts_move_stores given[] = {TS_STORES_ORDINARY, TS_STORES_STREAMING};
+    int number = -1;
+    bool good = cli_word(err, line, "stores", words, &number);
+    *stores = number < 0 ? TS_STORES_BY_SIZE : given[number];
+    return good;
 }
 
 static bool measure(ts_error *err, const cli_line *line, ts_bench_report *report) {

@@ -90,6 +90,18 @@ bool cli_int(ts_error *err, const cli_line *line, const char *name, int least, i
     return good;
 }
 
+bool cli_word(ts_error *err, const cli_line *line, const char *name, const char *const *words, int *number) {
+    const char *text = cli_value(line, name);
+    int count = 0;
+    for (; text && words[count]; count++)
+        if (strcmp(text, words[count]) == 0) return *number = count, true;
+    if (!text) return true;
+    ts_text choices = ts_text_begin(line->arena);
+    ts_text_add_choices(&choices, words, count);
+    ts_error_set(err, TS_ERROR_USAGE, "--%s is '%.40s', expected %s", name, text, choices.bytes);
+    return ts_error_hint(err, ts_text_nearest(text, words, (size_t)count, sizeof *words));
+}
+
 bool cli_threads(ts_error *err, const cli_line *line, int *threads) {
     *threads = ts_threads_of_host();
     return cli_int(err, line, "jobs", 1, TS_THREADS_MOST, threads);

@@ -72,6 +72,8 @@ const char *cli_option_text(const cli_line *line, const char *name);
 bool cli_number(ts_error *err, const cli_line *line, const char *name, int64_t least, int64_t most,
                 int64_t *value);
 bool cli_int(ts_error *err, const cli_line *line, const char *name, int least, int most, int *value);
+/* Which of `words`, a list that ends with NULL, is given to an option; *number stays where there is none. */
+bool cli_word(ts_error *err, const cli_line *line, const char *name, const char *const *words, int *number);
 /* The rows to show: those of --rows, `least` or more, or with --all any number; *rows stays without both. */
 bool cli_rows(ts_error *err, const cli_line *line, int least, int *rows);
 /* The ratio of at least 1 ("1.5" or "1.5x") of --fail-over; 0: none. */

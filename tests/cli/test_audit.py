@@ -780,6 +780,8 @@ def bad_lines():
            "tilesim audit: error: --fail-over is '0.5', expected a ratio of at least 1, such as 1.5x\n" + hint)
     expect(["audit", STEP, "--untiled", "maybe"], 2, "",
            "tilesim audit: error: --untiled is 'maybe', expected auto, linear or rule\n" + hint)
+    expect(["audit", STEP, "--untiled", "liner"], 2, "",
+           "tilesim audit: error: --untiled is 'liner', expected auto, linear or rule; did you mean 'linear'?\n" + hint)
     expect(["audit", "no-such.txt"], 1, "", "tilesim: error: cannot open 'no-such.txt': No such file or directory\n")
 
 
