@@ -49,10 +49,8 @@ static bool is_row(const char *at, const char *end) {
  * does. */
 static const char *computation_in(const hlo_line *line, const char *from, int64_t depth) {
     const char *end = line->end;
-    for (const char *at = from; at < end; at++)
-        if (*at == '"')
-            at = hlo_quote_end(at, end) - 1;
-        else if (hlo_is(*at, HLO_OPENS | HLO_CLOSES))
+    for (const char *at = from; (at = hlo_find(at, end, HLO_OPENS | HLO_CLOSES | HLO_SPACE)) < end; at++)
+        if (hlo_is(*at, HLO_OPENS | HLO_CLOSES))
             depth += hlo_is(*at, HLO_OPENS) ? 1 : -1;
         else if (*at == ' ' && depth <= 0 && at[-1] != ',' && hlo_begins_computation(at + 1, end, line->next))
             return at + 1;

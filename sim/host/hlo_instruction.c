@@ -12,11 +12,8 @@ bool hlo_says_more(const char *at, const char *end) {
 
 int64_t hlo_depth_of(const char *at, const char *end) {
     int64_t depth = 0;
-    for (; at < end; at++)
-        if (*at == '"')
-            at = hlo_quote_end(at, end) - 1;
-        else if (hlo_is(*at, HLO_OPENS | HLO_CLOSES))
-            depth += hlo_is(*at, HLO_OPENS) ? 1 : -1;
+    for (; (at = hlo_find(at, end, HLO_OPENS | HLO_CLOSES)) < end; at++)
+        depth += hlo_is(*at, HLO_OPENS) ? 1 : -1;
     return depth;
 }
 
@@ -31,13 +28,10 @@ static bool ends_computation(const char *bracket, const char *end) {
  * open. */
 static const char *attributes_end(const char *attributes, const char *end, int64_t *depth) {
     *depth = 0;
-    for (const char *at = attributes; at < end; at++)
-        if (*at == '"') {
-            at = hlo_quote_end(at, end) - 1;
-        } else if (hlo_is(*at, HLO_OPENS | HLO_CLOSES)) {
-            if (*at == '}' && *depth == 0 && ends_computation(at, end)) return at;
-            *depth += hlo_is(*at, HLO_OPENS) ? 1 : -1;
-        }
+    for (const char *at = attributes; (at = hlo_find(at, end, HLO_OPENS | HLO_CLOSES)) < end; at++) {
+        if (*at == '}' && *depth == 0 && ends_computation(at, end)) return at;
+        *depth += hlo_is(*at, HLO_OPENS) ? 1 : -1;
+    }
     return end;
 }
 

@@ -45,6 +45,14 @@ static inline bool hlo_begins(const char *at, const char *end, const char *text)
 const char *hlo_skip_space(const char *at, const char *end);
 /* Behind the quote that closes the one at `at`, or `end`. */
 const char *hlo_quote_end(const char *at, const char *end);
+/* The next byte of these kinds outside quotes, or `end`. */
+static inline const char *hlo_find(const char *at, const char *end, int kinds) {
+    for (;;) {
+        while (at < end && !hlo_is(*at, kinds | HLO_QUOTE)) at++;
+        if (at == end || *at != '"') return at;
+        at = hlo_quote_end(at, end);
+    }
+}
 /* Behind the bracket that closes the one at `at`; NULL: none does. */
 const char *hlo_bracket_end(const char *at, const char *end);
 

@@ -103,15 +103,8 @@ static bool opens(char c) { return hlo_is(c, HLO_OPENS) || c == '['; }
 
 const char *hlo_bracket_end(const char *at, const char *end) {
     int64_t depth = 0;
-    for (; at < end; at++) {
-        if (!hlo_is(*at, BRACKETS | HLO_QUOTE)) continue;
-        if (*at == '"')
-            at = hlo_quote_end(at, end) - 1;
-        else if (opens(*at))
-            depth++;
-        else if (--depth <= 0)
-            return at + 1;
-    }
+    for (; (at = hlo_find(at, end, BRACKETS)) < end; at++)
+        if ((depth += opens(*at) ? 1 : -1) <= 0) return at + 1;
     return NULL;
 }
 
@@ -120,16 +113,8 @@ bool ts_hlo_next(ts_span *rest, ts_span *item) {
     int64_t depth = 0;
     from = at = hlo_skip_space(at, end);
     if (at >= end) return false;
-    for (; at < end; at++) {
-        if (!hlo_is(*at, BRACKETS | HLO_QUOTE | HLO_COMMA)) continue;
-        if (*at == '"')
-            at = hlo_quote_end(at, end) - 1;
-        else if (*at != ',')
-            depth += opens(*at) ? 1 : -1;
-        else if (depth <= 0)
-            break;
-    }
-    if (at > end) at = end;
+    for (; (at = hlo_find(at, end, BRACKETS | HLO_COMMA)) < end && (*at != ',' || depth > 0); at++)
+        if (*at != ',') depth += opens(*at) ? 1 : -1;
     *item = ts_hlo_trim((ts_span){from, (size_t)(at - from)});
     if (at < end) at++;
     *rest = (ts_span){at, (size_t)(end - at)};

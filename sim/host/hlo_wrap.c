@@ -85,11 +85,8 @@ void hlo_hold_literal(hlo_held *h, ts_hlo_instruction *i) {
 
 const char *hlo_literal_end(const hlo_held *h, const hlo_line *line) {
     int64_t depth = h->depth;
-    for (const char *at = line->at; at < line->end; at++)
-        if (*at == '"')
-            at = hlo_quote_end(at, line->end) - 1;
-        else if (hlo_is(*at, HLO_OPENS | HLO_CLOSES) && (depth += hlo_is(*at, HLO_OPENS) ? 1 : -1) == 0)
-            return at + 1;
+    for (const char *at = line->at; (at = hlo_find(at, line->end, HLO_OPENS | HLO_CLOSES)) < line->end; at++)
+        if ((depth += hlo_is(*at, HLO_OPENS) ? 1 : -1) == 0) return at + 1;
     return line->end;
 }
 
