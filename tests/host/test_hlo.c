@@ -239,6 +239,9 @@ static const row rows[] = {
      "1 computation <e>\n2 <p> <s32 [8]{0}> <copy> <s32 [8] {0} %q>\nend\n"
      "4 message <a = f [8] copy(b)>\n"},
     /* Cut in the operands, the shape or the opcode; "..." says that the line is all there is. */
+    {"%a = f32[2] ...\n%b = f32[2] ?...\n%c = f32[2] copy...\n%d = f32[2] copy.e\n",
+     "1 cut <a> <f32[2]>\n2 message <%b = f32[2] ?...>\n3 cut <c> <f32[2]> <copy>\n4 message <%d = f32[2] "
+     "copy.e>\n"},
     {"%a = f32[8]{0} add(%p, ...", "1 cut <a> <f32[8]{0}> <add> <%p, ...>\n"},
     {"%a = f32[8]{0} add(%p, %", "1 cut <a> <f32[8]{0}> <add> <%p, %>\n"},
     {"%a = (f32[8]{0}, f3", "1 cut <a> <(f32[8]{0}, f3>\n"},
