@@ -11,29 +11,36 @@ static double gb_per_s(const ts_bench_report *r, double seconds) {
 
 static double ratio(double seconds, double of) { return of > 0 ? seconds / of : 0; }
 
-static void add_line(const ts_bench_report *r, const char *name, double seconds, ts_text *out) {
+static int threads_of(const ts_bench_report *r) {
+    return r->bench.how.threads > 1 ? r->bench.how.threads : 1;
+}
+
+static void add_time(const ts_bench_report *r, const char *name, double seconds, ts_text *out) {
     ts_text_add(out, "%-16s %10.2f %14.3f", name, gb_per_s(r, seconds), seconds * 1e6);
-    if (seconds > 0 && seconds != r->result.move_seconds) /* the move against it */
-        ts_text_add(out, " %14.2f", ratio(seconds, r->result.move_seconds));
-    ts_text_add(out, "\n");
+}
+
+static void add_copy(const ts_bench_report *r, const char *name, double seconds, ts_text *out) {
+    add_time(r, name, seconds, out);
+    ts_text_add(out, " %14.2f\n", ratio(seconds, r->result.move_seconds));
 }
 
 void ts_report_bench(const ts_bench_report *r, ts_text *out) {
     const ts_bench_result *result = &r->result;
-    int threads = r->bench.how.threads > 1 ? r->bench.how.threads : 1;
     ts_text_add(out, "source        %s\n", ts_transfer_end_text(out->arena, &r->bench.src));
     ts_text_add(out, "destination   %s\n", ts_transfer_end_text(out->arena, &r->bench.dst));
     ts_text_add(out, "moves         %s, %s read and written\n",
                 ts_text_counted(out->arena, result->elements, "element"),
                 ts_text_counted(out->arena, result->bytes, "byte"));
     ts_text_add(out, "how           kernels %s, %s stores, %s; best of %s\n", r->kernels,
-                result->streams ? "streaming" : "ordinary", ts_text_counted(out->arena, threads, "thread"),
+                result->streams ? "streaming" : "ordinary",
+                ts_text_counted(out->arena, threads_of(r), "thread"),
                 ts_text_counted(out->arena, result->rounds, "round"));
     if (result->gathers) ts_text_add(out, "gathers       %s\n", result->why_gather);
     ts_text_add(out, "\n%-16s %10s %14s %14s\n", "on this host", "GB/s", "microseconds", "the move is");
-    add_line(r, "the move", result->move_seconds, out);
-    add_line(r, "memcpy", result->memcpy_seconds, out);
-    if (result->stream_seconds > 0) add_line(r, "streaming copy", result->stream_seconds, out);
+    add_time(r, "the move", result->move_seconds, out);
+    ts_text_add_char(out, '\n');
+    add_copy(r, "memcpy", result->memcpy_seconds, out);
+    if (result->stream_seconds > 0) add_copy(r, "streaming copy", result->stream_seconds, out);
 }
 
 void ts_report_bench_json(const ts_bench_report *r, ts_text *out) {
@@ -48,7 +55,7 @@ void ts_report_bench_json(const ts_bench_report *r, ts_text *out) {
     ts_json_bool(&json, "gathers", result->gathers);
     ts_json_text(&json, "kernels", r->kernels);
     ts_json_bool(&json, "streaming_stores", result->streams);
-    ts_json_int(&json, "threads", r->bench.how.threads > 1 ? r->bench.how.threads : 1);
+    ts_json_int(&json, "threads", threads_of(r));
     ts_json_int(&json, "rounds", result->rounds);
     ts_json_real(&json, "host_seconds", result->move_seconds, 9);
     ts_json_real(&json, "gb_per_s", gb_per_s(r, result->move_seconds), 3);
