@@ -41,8 +41,11 @@ static void add_groups(const ts_validation *v, ts_text *out) {
         ts_text_add(out, "| %s | %d | %d | %.1f | %.1f | %.1f | ", g->group->name, g->rows, g->modelled,
                     g->model.median, g->model.high, g->model.worst);
         add_goal(out, g->group);
-        double times = g->model.median > 0 ? g->roofline.median / g->model.median : 0;
-        ts_text_add(out, " | %.1f | %.1f | %.1f x ours |\n", g->roofline.median, g->roofline.high, times);
+        ts_text_add(out, " | %.1f | %.1f | ", g->roofline.median, g->roofline.high);
+        if (g->model.median > 0)
+            ts_text_add(out, "%.1f x ours |\n", g->roofline.median / g->model.median);
+        else
+            ts_text_add(out, "- |\n");
     }
     ts_text_add_char(out, '\n');
 }
