@@ -175,6 +175,95 @@ TEST(integers_have_no_floating_point) {
     assert_string_equal(report_operations(&r), "FLOP");
 }
 
+static const char *svg_of(const ts_run_result *result) {
+    ts_error err = {0};
+    ts_text out = ts_text_begin(arena);
+    report_roofline_svg(ts_machine_load(&err, arena, "tpu-v5e"), &result->roofline, &out);
+    return out.bytes;
+}
+
+/* A decade takes (640 - 70 - 30) / 2 pixels along x, (368 - 16 - 52) / 4 along y. Of the peaks of a v5e, that
+ * of the VPU is in the picture. */
+TEST(as_a_picture) {
+    ts_run_result r = memory_bound();
+    r.roofline.rate = 2e9;
+    r.roofline.peak = 2e12;
+    r.roofline.roof = 1e12;
+    assert_string_equal(
+        svg_of(&r),
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" width=\"640\" height=\"368\" "
+        "viewBox=\"0 0 640 368\" role=\"img\" aria-label=\"Roofline: 2.000 GFLOP/s, of 1.000 TFLOP/s "
+        "that the roof allows\">\n"
+        "<path class=\"grid\" d=\"M70.0 16V316\"/><text x=\"70.0\" y=\"340\" "
+        "text-anchor=\"middle\">1</text>\n"
+        "<path class=\"grid\" d=\"M340.0 16V316\"/><text x=\"340.0\" y=\"340\" "
+        "text-anchor=\"middle\">10</text>\n"
+        "<path class=\"grid\" d=\"M610.0 16V316\"/><text x=\"610.0\" y=\"340\" "
+        "text-anchor=\"middle\">100</text>\n"
+        "<path class=\"grid\" d=\"M70 316.0H610\"/><text x=\"63\" y=\"320.0\" text-anchor=\"end\">1 "
+        "G</text>\n"
+        "<path class=\"grid\" d=\"M70 241.0H610\"/><text x=\"63\" y=\"245.0\" text-anchor=\"end\">10 "
+        "G</text>\n"
+        "<path class=\"grid\" d=\"M70 166.0H610\"/><text x=\"63\" y=\"170.0\" text-anchor=\"end\">100 "
+        "G</text>\n"
+        "<path class=\"grid\" d=\"M70 91.0H610\"/><text x=\"63\" y=\"95.0\" text-anchor=\"end\">1 "
+        "T</text>\n"
+        "<path class=\"grid\" d=\"M70 16.0H610\"/><text x=\"63\" y=\"20.0\" text-anchor=\"end\">10 "
+        "T</text>\n"
+        "<text x=\"355\" y=\"360\" text-anchor=\"middle\">FLOP a byte of HBM</text>\n"
+        "<text class=\"axis\" transform=\"rotate(-90)\" x=\"-166\" y=\"14\" "
+        "text-anchor=\"middle\">FLOP/s</text>\n"
+        "<path class=\"other\" d=\"M342.8 31.9H610\"/><text class=\"other\" x=\"610\" y=\"26.9\" "
+        "text-anchor=\"end\">vpu f32: 6.144 TFLOP/s</text>\n"
+        "<path class=\"roof\" d=\"M70.0 107.6L340.0 68.4\"/><text class=\"roof\" "
+        "transform=\"translate(200.0 81.0) rotate(-8.3)\" text-anchor=\"middle\">HBM: 600.0 GB/s</text>\n"
+        "<path class=\"roof\" d=\"M211.2 68.4H610\"/><text class=\"roof\" x=\"610\" y=\"63.4\" "
+        "text-anchor=\"end\">vpu peak of its types: 2.000 TFLOP/s</text>\n"
+        "<path class=\"room\" d=\"M258.7 293.4V91.0\"/><circle class=\"point\" cx=\"258.7\" cy=\"293.4\" "
+        "r=\"6\"/><text class=\"point\" x=\"269.7\" y=\"298.4\" text-anchor=\"start\">2.000 GFLOP/s, 0.2 "
+        "% of the roof</text>\n"
+        "</svg>\n");
+}
+
+/* Its text is to the right where there is room. */
+TEST(the_side_of_a_text) {
+    static const double intensities[] = {9.9, 10.1};
+    static const char *const texts[] = {"text-anchor=\"start\">2.000 TFLOP/s",
+                                        "text-anchor=\"end\">2.000 TFLOP/s"};
+    for (int i = 0; i < 2; i++) {
+        ts_run_result r = memory_bound();
+        r.roofline.intensity = intensities[i];
+        assert_holds(svg_of(&r), texts[i]);
+    }
+}
+
+/* Without bytes of HBM at the right end, its text below and to the left. */
+TEST(a_point_without_bytes) {
+    ts_run_result r = sending();
+    r.roofline.hbm_peak = 8;
+    r.roofline.intensity = (double)INFINITY;
+    assert_string_equal(
+        strstr(svg_of(&r), "<path class=\"grid\" d=\"M70 "),
+        "<path class=\"grid\" d=\"M70 316.0H610\"/><text x=\"63\" y=\"320.0\" text-anchor=\"end\">100  "
+        "</text>\n"
+        "<path class=\"grid\" d=\"M70 166.0H610\"/><text x=\"63\" y=\"170.0\" text-anchor=\"end\">1 "
+        "k</text>\n"
+        "<path class=\"grid\" d=\"M70 16.0H610\"/><text x=\"63\" y=\"20.0\" text-anchor=\"end\">10 "
+        "k</text>\n"
+        "<text x=\"355\" y=\"360\" text-anchor=\"middle\">OP a byte of HBM</text>\n"
+        "<text class=\"axis\" transform=\"rotate(-90)\" x=\"-166\" y=\"14\" "
+        "text-anchor=\"middle\">OP/s</text>\n"
+        "<path class=\"roof\" d=\"M96.2 316.0L442.7 120.8\"/><text class=\"roof\" "
+        "transform=\"translate(264.4 211.4) rotate(-29.4)\" text-anchor=\"middle\">HBM: 8.000 "
+        "B/s</text>\n"
+        "<path class=\"roof\" d=\"M447.4 120.8H610\"/><text class=\"roof\" x=\"610\" y=\"115.8\" "
+        "text-anchor=\"end\">mxu int8: 2.000 kOP/s</text>\n"
+        "<path class=\"room\" d=\"M610.0 166.0V120.8\"/><circle class=\"point\" cx=\"610.0\" "
+        "cy=\"166.0\" r=\"6\"/><text class=\"point\" x=\"610.0\" y=\"189.0\" text-anchor=\"end\">999.9 "
+        "OP/s, 50.0 % of the roof</text>\n"
+        "</svg>\n");
+}
+
 static int begin(void **state) {
     begin_group(state);
     ts_error err = {0};
