@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "report/run_private.h"
 #include "tests/support/group.h"
 #include "tests/support/run_text.h"
 #include "tests/support/written.h"
@@ -156,6 +157,7 @@ TEST(what_is_rare) {
     begin();
     r.result.chip.estimated = true;
     r.result.chip.core_count = 1;
+    r.result.chip.cores[0].instructions[TS_SLOT_MISC] = 2;
     r.result.roofline.pin_bytes = 4;
     r.result.counters.values[TS_COUNTER_RECALLED_TRANSFERS] = 3;
     r.result.counters.values[TS_COUNTER_LEAST_TRANSFER_CYCLES] = 0;
@@ -164,8 +166,8 @@ TEST(what_is_rare) {
                                               "cycles     ~2,000 = 2.000 us at 1 GHz\n");
     assert_string_equal(
         text_of("slots used"),
-        "slots used scalar 7.5 %\n"
-        "           of 2 scalar a cycle, in 2,000 cycles\n"
+        "slots used scalar 7.5 %, misc 0.1 %\n"
+        "           of 2 scalar, 1 misc a cycle, in 2,000 cycles\n"
         "DMA        4 transfers, under way in 25.0 % of the cycles\n"
         "           of them 3 recalled from like ones, not simulated (--exact simulates them all)\n"
         "bytes      4,000 useful (2.0 GB/s), 10,000 moved at both ends\n"
@@ -175,17 +177,36 @@ TEST(what_is_rare) {
         "energy     HBM 0.000 uJ, 0.000 W\n"
         "           operations not stated\n"
         "roofline   no floating-point operations, and none of the matrix units\n");
+    r.result.chip.cores[0].instructions[TS_SLOT_MISC] = 1;
+    assert_holds(text_of("slots used"),
+                 "slots used scalar 7.5 %, misc 0.1 %\n           of 2 scalar, 1 misc a");
+    r.result.chip.cores[0].instructions[TS_SLOT_MISC] = 2;
     request.time_only = true;
     assert_holds(text_of("values"), "values     not computed and not checked (--time-only)\ncheck");
     assert_holds(text_of("sanitizer"),
                  "sanitizer  clean: addresses, waits and semaphores (values are not computed)\n");
     r.result.counters.values[TS_COUNTER_TRANSFERS] = 0;
     assert_string_equal(text_of("slots used"),
-                        "slots used scalar 7.5 %\n"
-                        "           of 2 scalar a cycle, in 2,000 cycles\n"
+                        "slots used scalar 7.5 %, misc 0.1 %\n"
+                        "           of 2 scalar, 1 misc a cycle, in 2,000 cycles\n"
                         "energy     HBM 0.000 uJ, 0.000 W\n"
                         "           operations not stated\n"
                         "roofline   no floating-point operations, and none of the matrix units\n");
+}
+
+/* A word that no line has room for stays behind the label. */
+TEST(a_check_without_blanks) {
+    begin();
+    const ts_program *whole = r.result.program;
+    ts_program renamed = *whole;
+    const char *name = ts_text_format(arena, "%0150d", 0);
+    const ts_source source = {"a.tsim", name, strlen(name)};
+    const ts_program_check checks[] = {{&source, 0, source.length, 1}, whole->checks[1], whole->checks[2]};
+    renamed.checks = checks;
+    r.result.program = &renamed;
+    const char *text = text_of("check ");
+    r.result.program = whole;
+    assert_holds(text, ts_text_format(arena, "check      %s\n           passed", name));
 }
 
 TEST(as_json) {
@@ -229,6 +250,98 @@ TEST(as_json) {
                         "\"shape\":\"f32[8,130]{1,0:T(8,128)}\",\"base_bytes\":0,\"bytes\":8192,"
                         "\"padding_percent\":49.2188,\"expansion\":1.969231,\"unpadded_bytes\":4160,"
                         "\"origin\":null}]");
+}
+
+/* The first that a latency is of, or what the core waited for. */
+TEST(the_unit_of_a_stall) {
+    static const struct {
+        int stall;
+        const char *unit;
+    } rows[] = {{TS_STALL_WAIT + TS_LATENCY_SCALAR, "scalar"},
+                {TS_STALL_BUSY + TS_LATENCY_SCALAR, "scalar"},
+                {TS_STALL_WAIT + TS_LATENCY_EUP, "eup"},
+                {TS_STALL_BUSY + TS_LATENCY_EUP, "eup"},
+                {TS_STALL_SEMAPHORE, "dma"},
+                {TS_STALL_DMA_QUEUE, "dma"},
+                {TS_STALL_VMEM_PORT, "vmem"},
+                {TS_STALL_VMEM_BANK, "vmem"},
+                {TS_STALL_BARRIER, "core"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_string_equal(ts_report_stall_unit(rows[i].stall), rows[i].unit);
+}
+
+static const char *failure_of(int check) {
+    ts_error err = {0};
+    char text[TS_ERROR_TEXT_BYTES];
+    if (!ts_report_failed_check(&r.result, check, &err)) return "";
+    ts_error_format(&err, text, sizeof text);
+    return ts_arena_copy_text(arena, text, strlen(text));
+}
+
+TEST(failed_checks_are_errors) {
+    assert_string_equal(failure_of(0), "");
+    assert_string_equal(
+        failure_of(1),
+        "a.tsim:8:8: fault: check failed: 1040 of 1040 elements; at [0,0] found 0, expected 1 (8.389e+06 "
+        "ulp)\n"
+        ".check y ~= x + 1 abs=0.5\n"
+        "       ^\n");
+    assert_string_equal(
+        failure_of(2),
+        "a.tsim:9:8: fault: check failed: 1039 of 1040 elements; at [7,113] found 1023, expected 2046 "
+        "(8.38e+06 ulp)\n"
+        ".check y ~= x * 2\n"
+        "       ^\n");
+}
+
+TEST(one_element_is_wrong) {
+    begin();
+    ts_check_result checks[3];
+    const ts_check_result *whole = r.result.checks;
+    memcpy(checks, whole, sizeof checks);
+    checks[1].failed = checks[1].count = 1;
+    checks[1].mismatch_count = 0;
+    r.result.checks = checks;
+    const char *text = text_of("check      y ~= x + 1");
+    r.result.checks = whole;
+    assert_holds(text, "\n           FAILED: 1 of 1 element is wrong, error at most 1 absolute\ncheck ");
+}
+
+/* Eight are shown. */
+TEST(loops_that_overlap) {
+    static const ts_source source = {"a.tsim", "", 0};
+    ts_program_pipeline loops[10];
+    ts_program whole = {.pipelines = loops, .pipeline_count = 8};
+    for (int i = 0; i < 10; i++) loops[i] = (ts_program_pipeline){&source, 100 + i, 2, 3, 40 + i, 30, 50};
+    ts_text out = ts_text_begin(arena);
+    report_run_pipelines(&whole, &out);
+    assert_int_equal(count_parts(out.bytes, "\n"), 8);
+    out = ts_text_begin(arena);
+    whole.pipeline_count = 10;
+    whole.includes = true;
+    report_run_pipelines(&whole, &out);
+    assert_string_equal(
+        out.bytes,
+        "pipelines  a.tsim:100: 2 iterations in 40 cycles, 6 under way; slot bound 30, critical path 50\n"
+        "           a.tsim:101: 2 iterations in 41 cycles, 6 under way; slot bound 30, critical path 50\n"
+        "           a.tsim:102: 2 iterations in 42 cycles, 6 under way; slot bound 30, critical path 50\n"
+        "           a.tsim:103: 2 iterations in 43 cycles, 6 under way; slot bound 30, critical path 50\n"
+        "           a.tsim:104: 2 iterations in 44 cycles, 6 under way; slot bound 30, critical path 50\n"
+        "           a.tsim:105: 2 iterations in 45 cycles, 6 under way; slot bound 30, critical path 50\n"
+        "           a.tsim:106: 2 iterations in 46 cycles, 6 under way; slot bound 30, critical path 50\n"
+        "           a.tsim:107: 2 iterations in 47 cycles, 6 under way; slot bound 30, critical path 50\n"
+        "           2 others\n");
+    out = ts_text_begin(arena);
+    whole.pipeline_count = 2;
+    ts_json json;
+    ts_json_begin(&json, &out, "test");
+    report_run_pipelines_json(&whole, &json);
+    ts_json_end(&json);
+    assert_string_equal(
+        json_value(arena, out.bytes, "pipelines"),
+        "[{\"file\":\"a.tsim\",\"line\":100,\"iterations\":2,\"stages\":3,\"cycles\":40,"
+        "\"slot_bound\":30,\"critical_path\":50},{\"file\":\"a.tsim\",\"line\":101,\"iterations\":2,"
+        "\"stages\":3,\"cycles\":41,\"slot_bound\":30,\"critical_path\":50}]");
 }
 
 int main(void) { return run_all_tests(begin_run, end_run); }
