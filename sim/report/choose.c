@@ -104,13 +104,13 @@ static void add_candidate(const ts_choose_result *r, const ts_candidate *c, ts_t
 
 static void add_table(const ts_choose_result *r, const ts_choose_view *view, ts_text *out) {
     bool parts = !r->request->program;
-    int shown = 0, left = 0;
+    int left = 0;
     ts_text_add(out, "          us   ratio            bytes   padding%s  layout\n",
                 parts ? "         dma       core" : "     HBM uJ");
     for (int i = 0; i < r->candidate_count; i++) {
         const ts_candidate *c = &r->candidates[i];
         if (i < view->rows || c->is_rule || c->is_now)
-            add_candidate(r, c, out), shown++;
+            add_candidate(r, c, out);
         else
             left++;
     }

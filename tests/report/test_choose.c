@@ -101,7 +101,13 @@ TEST(heads_say_what_was_asked) {
     assert_holds(text_of(9),
                  HEAD "layouts    1,234: 1,003 priced by running the model, 0 cut, 1 does not fit in its "
                       "memory\n\n");
-    r.unfit = 0;
+    candidates[0].unfinished = true;
+    assert_holds(
+        text_of(9),
+        "warning    with 1 the program ends while transfers are under way: their time is not in it\n\n");
+    for (int i = 1; i < 4; i++) candidates[i].unfinished = true;
+    assert_holds(text_of(9), "\nwarning    with all the program ends ");
+    begin();
     r.cut = 1;
     r.estimated = true;
     r.block_bytes = 4096;

@@ -7,6 +7,7 @@
 
 #include "tests/support/group.h"
 #include "tests/support/shapes.h"
+#include "tests/support/written.h"
 
 static const struct {
     const char *shape;
@@ -660,6 +661,60 @@ TEST(colours) {
         "  ^[38;5;16;48;5;225m 16^[0m^[38;5;16;48;5;225m 17^[0m^[38;5;16;48;5;225m 18^[0m^[38;5;16;48;5;225m "
         "19^[0m^[38;5;16;48;5;194m 24^[0m^[2m///^[0m^[2m///^[0m^[2m///^[0m\n"
         "  ^[2m///^[0m^[2m///^[0m^[2m///^[0m^[2m///^[0m^[2m///^[0m^[2m///^[0m^[2m///^[0m^[2m///^[0m\n");
+}
+
+/* Without colours; '|' where the part of a cell begins that is padding. */
+static const char *in_grey(const char *shape) {
+    ts_text coloured = ts_text_begin(arena), out = ts_text_begin(arena);
+    ts_report_ansi(arena, parse_shape(arena, shape), &coloured);
+    for (const char *at = coloured.bytes; *at; at++) {
+        if (*at != '\033') {
+            ts_text_add_char(&out, *at);
+            continue;
+        }
+        if (ts_text_starts(at, "\033[0;2m")) ts_text_add_char(&out, '|');
+        at = strchr(at, 'm');
+    }
+    return out.bytes;
+}
+
+/* Of a cell's seven characters so many show data as its tile has: 44/128 are two, 4/8 three, both one; one at
+ * least. Of the rows that have no room the last is drawn. */
+TEST(cells_that_are_tiles) {
+    assert_string_equal(in_grey("f32[1004,300]{1,0:T(8,128)}"),
+                        "f32[1004,300]{1,0:T(8,128)}\n"
+                        "22.2 % padding: 1,204,800 of 1,548,288 bytes hold elements\n"
+                        "a cell is a tile of 8 x 128; the beginning, and the last\n"
+                        "\n"
+                        "        0   1024  |/2048\n"
+                        "     3072   4096  |/5120\n"
+                        "     6144   7168  |/8192\n"
+                        "     9216  10240  |11264\n"
+                        "    12288  13312  |14336\n"
+                        "    15360  16384  |17408\n"
+                        "    18432  19456  |20480\n"
+                        "    21504  22528  |23552\n"
+                        "    24576  25600  |26624\n"
+                        "    27648  28672  |29696\n"
+                        "    30720  31744  |32768\n"
+                        "    33792  34816  |35840\n"
+                        "    36864  37888  |38912\n"
+                        "    39936  40960  |41984\n"
+                        "    43008  44032  |45056\n"
+                        "  ..\n"
+                        "   38|4000 38|5024 |386048\n");
+    assert_string_equal(
+        in_grey("f32[8,4000]{1,0:T(8,128)}"),
+        "f32[8,4000]{1,0:T(8,128)}\n"
+        "2.3 % padding: 128,000 of 131,072 bytes hold elements\n"
+        "a cell is a tile of 8 x 128; the beginning, and the last\n"
+        "\n"
+        "       0  1024  2048  3072  4096  5120  6144  7168  8192  9216 10240 11264 12288 13312 ..  "
+        "|31744\n");
+    assert_holds(in_grey("f32[8,129]{1,0:T(8,128)}"), "\n\n      0 |1024\n");
+    assert_string_equal(in_grey("f32[0,4]{1,0:T(8,128)}"), "f32[0,4]{1,0:T(8,128)}\n"
+                                                           "no elements, 0 bytes\n"
+                                                           "a cell is a tile of 8 x 128\n");
 }
 
 int main(void) { return run_all_tests(begin_group, end_group); }

@@ -28,8 +28,9 @@ static const char *row(const char *label, const char *a, const char *b) {
     return ts_text_format(arena, "\n%-28s %32s %32s\n", label, a, b);
 }
 
-#define TILED "f32[8,130]{1,0:T(8,128)}"
-#define ROWS  "f32[8,130]{1,0}"
+#define TILED    "f32[8,130]{1,0:T(8,128)}"
+#define ROWS     "f32[8,130]{1,0}"
+#define REPLICAS "f32[4,8] S[(4,8):(1@P,1@F)] + R[(2,3):(16@F,1@Q)] + 5@P"
 
 /* 8 x 256 elements against 8 x 130. Element (2,129) is in the second tile, its row 2, its column 1. */
 TEST(side_by_side) {
@@ -46,6 +47,27 @@ TEST(side_by_side) {
     assert_true(ts_text_ends(text, "\n\nFrom A to B\ncannot be priced: why <not>\n"));
     pair.index = NULL;
     assert_null(strstr(written(ts_report_layout_pair, &pair), "element ("));
+}
+
+/* Where a side has some: six copies of 128 bytes. */
+TEST(replicas) {
+    static const char *const sides[2] = {REPLICAS, "f32[4,8]{1,0}"};
+    for (int i = 0; i < 2; i++) {
+        ts_layout_pair pair = pair_of(sides[i], sides[1 - i]);
+        const char *text = written(ts_report_layout_pair, &pair),
+                   *html = written(ts_report_layout_pair_html, &pair);
+        assert_holds(text, row("of them replicas", i == 0 ? "24.7 %" : "0.0 %", i == 0 ? "0.0 %" : "24.7 %"));
+        assert_holds(html, "hatched is padding, in dashes are replicas.</figcaption>");
+    }
+    ts_layout_pair none = pair_of(sides[1], sides[1]);
+    assert_null(strstr(written(ts_report_layout_pair, &none), "replicas"));
+    assert_null(strstr(written(ts_report_layout_pair_html, &none), "replicas"));
+    ts_text out = ts_text_begin(arena);
+    ts_report_shape_html(arena, parse_shape(arena, REPLICAS), &out);
+    assert_holds(out.bytes, "<dt>replicas</dt><dd>24.7 %</dd>");
+    out = ts_text_begin(arena);
+    ts_report_shape_html(arena, parse_shape(arena, TILED), &out);
+    assert_null(strstr(out.bytes, "<dt>replicas"));
 }
 
 /* In the largest unit of which there is one. */
