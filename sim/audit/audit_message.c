@@ -14,16 +14,15 @@
 
 enum { LOOK_BACK = 48 };
 
-/* The word behind `label` in the text; false when the label is not there. */
-static bool word_after(ts_span text, const char *label, char *out, size_t size) {
+/* The word behind `label` in the text; without the label `out` stays as it is. */
+static void word_after(ts_span text, const char *label, char *out, size_t size) {
     const char *at = ts_hlo_find(text, label), *end = text.text + text.length;
     size_t length = 0;
-    if (!at) return false;
+    if (!at) return;
     while (at < end && *at == ' ') at++;
     while (at < end && *at != ' ' && *at != ',' && *at != ')' && length + 1 < size) out[length++] = *at++;
     out[length] = '\0';
     if (length > 2 && strcmp(out + length - 2, "iB") == 0) out[length - 2] = '\0';
-    return true;
 }
 
 void audit_close_block(ts_audit *a) {
@@ -108,9 +107,7 @@ static void read_block_shape(ts_audit *a, int64_t line, ts_span text, const char
 /* What else an entry says of its allocation. */
 static void read_entry(report_block *block, ts_span text) {
     const char *kind = behind(text, "Allocation type: ");
-    if (behind(text, "Unpadded size:"))
-        word_after(text, "Unpadded size:", block->unpadded, sizeof block->unpadded);
-    else if (behind(text, "Extra memory due to padding:"))
+    if (behind(text, "Extra memory due to padding:"))
         word_after(text, "(", block->expansion, sizeof block->expansion);
     else if (behind(text, "XLA Label: ")) /* of a GPU's compiler: an opcode */
         word_after(text, "XLA Label: ", block->kind, sizeof block->kind);

@@ -88,7 +88,7 @@ typedef struct audit_copies audit_copies; /* values of entry (audit_copies.c) */
 typedef struct {
     bool open, labelled; /* labelled: its instruction was read */
     int64_t line;
-    char size[16], unpadded[16], expansion[12];
+    char size[16], expansion[12];
     char shape[512];
     char kind[24]; /* "HLO temp" */
 } report_block;
