@@ -117,9 +117,7 @@ static const ts_shape *squeezed(ts_arena *arena, const ts_audit_request *request
     f.dims = dims;
     f.minor_to_major = order;
     f.dynamic = NULL;
-    f.tile_count = f.split_count = 0;
-    f.element_bits = 0;
-    f.layout_written = true;
+    f.split_count = 0;
     return ts_tpu_tiled(NULL, arena, shape->dtype, &f, request->machine->chip.generation, TS_TPU_ENTRY);
 }
 

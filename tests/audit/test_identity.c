@@ -70,6 +70,13 @@ TEST(what_lies_in_the_same_places_is_not_moved) {
     }
 }
 
+TEST(what_has_no_layout_moves) {
+    ts_shape known = *parse_shape(arena, "f32[8,16]{1,0}"), unknown = known;
+    unknown.layout = NULL;
+    assert_false(audit_moves_nothing(arena, &unknown, &known));
+    assert_false(audit_moves_nothing(arena, &known, &unknown));
+}
+
 /* A result whose layout nobody states: as it is, or in the usual tiles with dims of one index outside. */
 static const struct {
     const char *src, *dst;
