@@ -91,6 +91,7 @@ static const struct {
      /* listed again */
      "allocation 1: size 8.0KiB, preallocated-temp:\n"
      " value: <7 t @0> (size=8192,offset=0): f32[16,128]{1,0:T(8,128)}\n"
+     "allocation 0: size 4096, parameter 0, shape |f32[8,128]{1,0:T(8,128)}| at ShapeIndex {}:\n"
      "allocation 12: size 512, thread-local:\n",
      "preallocated-temp 0 8192; parameter 0 0 4096 of 4096; output 1 2048 of 2048; thread-local 0 512;", 4},
     {"cumulative_size; size; offset; used_by_n_values; shapes_list\n"
@@ -127,6 +128,7 @@ TEST(shared_sizes_are_read) {
         int64_t padded_bytes;
     } rows[] = {
         {"4B(100%); 4B; 0; 3; 3\xc3\x97u32[]", 12},
+        {"4B(100%); 4B; 0; 12; 12\xc3\x97u32[]", 48},
         {"4B(100%); 4B; 0; 3; 2\xc3\x97u32[], s32[]", 3 * 512},
         {"64.0KiB(100%); 64.0KiB; 0; 2; 2\xc3\x97"
          "bf16[256,64]",

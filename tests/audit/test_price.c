@@ -118,6 +118,12 @@ TEST(nor_below_the_rate_of_vmem_and_engine) {
     machine.dma.bytes_per_cycle[TS_DMA_COPY] = 0;
     audit_bound(&own, &inside, &price_of_vmem);
     assert_in_range(price_of_vmem.cycles, in_vmem - 1, in_vmem + 1);
+    static const audit_traffic ways[] = {{HBM, VMEM, 4096, 96 << 20}, {VMEM, HBM, 96 << 20, 4096}};
+    for (int i = 0; i < 2; i++) { /* the other side counts in HBM */
+        audit_price price_of_way = {.known = true, .cycles = 1};
+        audit_bound(&own, &ways[i], &price_of_way);
+        assert_in_range(price_of_way.cycles, in_vmem - 1, in_vmem + 1);
+    }
     machine.core.limits.slots[TS_SLOT_VLD] = 0; /* without loads it has no rate */
     audit_price without = {.known = true, .cycles = 1};
     audit_bound(&own, &inside, &without);

@@ -222,6 +222,31 @@ TEST(what_is_cut_off_is_noted) {
     }
 }
 
+/* An instruction that ends in its operands has its result; without an opcode what is there may be half a shape. */
+TEST(a_text_that_ends_within_an_instruction) {
+    static const struct {
+        const char *end;
+        int buffers;
+        const char *kinds;
+    } rows[] = {{"add(%b, %b", 2, "instructions that are cut off; computations that do not end; "},
+                {"", 1,
+                 "an instruction that ends before its opcode; instructions that are cut off; computations "
+                 "that do not end; "}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ts_audit_result r;
+        ts_text text = ts_text_begin(arena), kinds = ts_text_begin(arena);
+        ts_text_add(&text,
+                    "HloModule m\n\nENTRY %%main {\n  %%b = f32[8,128]{1,0} parameter(0)\n"
+                    "  %%a = f32[8,256]{1,0} %s",
+                    rows[i].end);
+        ts_audit *audit = audited(arena, &v6e_audit, (audited_text){text.bytes, text.length, 0}, &r);
+        for (int k = 0; k < r.kind_count; k++) ts_text_add(&kinds, "%s; ", r.kinds[k].kind);
+        assert_string_equal(kinds.bytes, rows[i].kinds);
+        assert_int_equal(r.sum.buffers, rows[i].buffers);
+        ts_audit_free(audit);
+    }
+}
+
 static ts_span span_of(const char *text) { return (ts_span){text, strlen(text)}; }
 
 /* They have no number, however often they are met, and each time is counted. */
