@@ -74,18 +74,13 @@ static int groups_by_time(const void *x, const void *y) {
     return groups_by_bytes(x, y);
 }
 
-static bool is_part_start(ts_hlo_opcode opcode) {
-    return opcode == TS_HLO_OP_SLICE_START || opcode == TS_HLO_OP_DYNAMIC_SLICE_START ||
-           opcode == TS_HLO_OP_DYNAMIC_UPDATE_SLICE_START;
-}
-
 /* The moves that are alike, with the bytes of the shapes as they turned out to be. */
 static ts_audit_group *group_moves(ts_audit *a, ts_audit_result *r) {
     for (int64_t i = 0; i < a->move_count; i++) {
         ts_audit_move *move = &a->moves[i];
         if (ts_hlo_opcode_class(move->opcode) != TS_HLO_MOVES) continue;
         if (move->opcode == TS_HLO_OP_CONCATENATE) continue; /* of its operands, which are not kept */
-        bool part = move->src < 0 || (is_part_start(move->opcode));
+        bool part = move->src < 0 || audit_starts_part(move->opcode);
         move->written_bytes = r->shapes[move->dst].padded_bytes;
         move->read_bytes = part ? move->written_bytes : r->shapes[move->src].padded_bytes;
     }

@@ -28,7 +28,7 @@ const char *audit_read_size(ts_span text, char word[AUDIT_SIZE], int64_t *bytes)
         else
             value = 10 * value + (*at - '0');
     }
-    if (length > 1 && word[length - 1] == '.') length--, at--; /* the sentence's */
+    if (word[length - 1] == '.') length--, at--; /* the sentence's */
     const char *unit = at < end ? memchr(units, *at, sizeof units - 1) : NULL;
     for (const char *u = units; unit && u <= unit; u++) value *= 1024;
     if (unit || (at < end && *at == 'B')) word[length++] = *at++;

@@ -93,9 +93,13 @@ void audit_started_spaces(ts_audit *a, int64_t line, ts_span shape, int spaces[2
     spaces[1] = space_of(a, dst);
 }
 
+bool audit_starts_part(ts_hlo_opcode opcode) {
+    return opcode == TS_HLO_OP_SLICE_START || opcode == TS_HLO_OP_DYNAMIC_SLICE_START ||
+           opcode == TS_HLO_OP_DYNAMIC_UPDATE_SLICE_START;
+}
+
 static bool is_started(ts_hlo_opcode opcode) {
-    return opcode == TS_HLO_OP_COPY_START || opcode == TS_HLO_OP_SLICE_START ||
-           opcode == TS_HLO_OP_DYNAMIC_SLICE_START || opcode == TS_HLO_OP_DYNAMIC_UPDATE_SLICE_START;
+    return opcode == TS_HLO_OP_COPY_START || audit_starts_part(opcode);
 }
 
 static bool is_transfer(ts_hlo_opcode opcode) {
@@ -196,7 +200,7 @@ static void fill_move(ts_audit *a, const ts_hlo_instruction *i, ts_audit_move *m
     if (opcode == TS_HLO_OP_TRANSPOSE) move->not_read = !keep_permutation(a, i, move->dst, move->permutation);
     if (move->not_read) note_unpriced(a, i, "a transpose whose dimensions cannot be read");
     move->written_bytes = audit_shape_now(a, move->dst)->padded_bytes;
-    bool part = takes_part(opcode) || (is_started(opcode) && opcode != TS_HLO_OP_COPY_START);
+    bool part = takes_part(opcode) || audit_starts_part(opcode);
     move->read_bytes = part ? move->written_bytes : audit_shape_now(a, move->src)->padded_bytes;
     if (takes_part(opcode)) move->src = AUDIT_NONE; /* those of many arrays are alike */
 }

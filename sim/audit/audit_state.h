@@ -237,6 +237,7 @@ void audit_add_buffer(ts_audit *a, int64_t line, ts_span name, ts_hlo_opcode opc
 /* Those of an instruction's result that are its own (audit_buffers.c). */
 void audit_add_buffers(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape);
 void audit_move(ts_audit *a, const ts_hlo_instruction *i, ts_hlo_opcode opcode, int32_t shape);
+bool audit_starts_part(ts_hlo_opcode opcode); /* of which a part alone is read and written */
 /* Where what async-start moves lies, by the shape ((operands), result, ..). Left as they are: it says
  * nothing. */
 void audit_started_spaces(ts_audit *a, int64_t line, ts_span shape, int spaces[2]);
