@@ -223,15 +223,16 @@ TEST(what_is_cut_off_is_noted) {
 }
 
 /* An instruction that ends in its operands has its result; without an opcode what is there may be half a shape. */
-TEST(a_text_that_ends_within_an_instruction) {
+TEST(instructions_that_are_not_understood) {
     static const struct {
         const char *end;
         int buffers;
         const char *kinds;
-    } rows[] = {{"add(%b, %b", 2, "instructions that are cut off; computations that do not end; "},
+    } rows[] = {{"add(%b, %b", 2, "1 of instructions that are cut off; 1 of computations that do not end; "},
                 {"", 1,
-                 "an instruction that ends before its opcode; instructions that are cut off; computations "
-                 "that do not end; "}};
+                 "1 of an instruction that ends before its opcode; 1 of instructions that are cut off; "
+                 "1 of computations that do not end; "},
+                {"frobnicate(%b)\n}\n", 2, "1 of unknown instruction 'frobnicate'; "}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ts_audit_result r;
         ts_text text = ts_text_begin(arena), kinds = ts_text_begin(arena);
@@ -240,7 +241,8 @@ TEST(a_text_that_ends_within_an_instruction) {
                     "  %%a = f32[8,256]{1,0} %s",
                     rows[i].end);
         ts_audit *audit = audited(arena, &v6e_audit, (audited_text){text.bytes, text.length, 0}, &r);
-        for (int k = 0; k < r.kind_count; k++) ts_text_add(&kinds, "%s; ", r.kinds[k].kind);
+        for (int k = 0; k < r.kind_count; k++)
+            ts_text_add(&kinds, "%d of %s; ", (int)r.kinds[k].count, r.kinds[k].kind);
         assert_string_equal(kinds.bytes, rows[i].kinds);
         assert_int_equal(r.sum.buffers, rows[i].buffers);
         ts_audit_free(audit);
