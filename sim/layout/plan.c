@@ -216,8 +216,7 @@ static bool addresses_fit(ts_error *err, const ts_plan_side *side) {
     for (int i = 0; i < layout->axis_count; i++) {
         int64_t low, high, bits;
         ts_layout_axis_range(layout, i, &low, &high);
-        if (low < 0 && -low > high) high = -low;
-        if (!ts_mul(high < 0 ? -high : high, side->axis_bits[i], &bits) || !ts_add(sum, bits, &sum))
+        if (!ts_mul(ts_max(high, -low), side->axis_bits[i], &bits) || !ts_add(sum, bits, &sum))
             return ts_error_set(err, TS_ERROR_INPUT, "the layout's addresses do not fit in 64 bits");
     }
     return true;
