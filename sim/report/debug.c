@@ -350,17 +350,12 @@ static void add_element(ts_text *out, const ts_host_array *array, int64_t flat) 
 
 static void add_row_index(ts_text *out, const ts_host_array *array, const int64_t *begin, int64_t row) {
     int64_t index[TS_HOST_RANK];
-    char text[200];
-    size_t at = 0;
     for (int i = array->rank - 2; i >= 0; i--) {
         index[i] = begin[i] + row % array->dims[i];
         row /= array->dims[i];
     }
-    for (int i = 0; i < array->rank - 1 && at < sizeof text; i++) {
-        int written = snprintf(text + at, sizeof text - at, "%lld,", (long long)index[i]);
-        at += written > 0 ? (size_t)written : 0;
-    }
-    ts_text_add(out, "[%s", array->rank > 1 ? text : "");
+    ts_text_add_char(out, '[');
+    for (int i = 0; i < array->rank - 1; i++) ts_text_add(out, "%lld,", (long long)index[i]);
     if (array->rank > 0 && array->dims[array->rank - 1] == 1)
         ts_text_add(out, "%lld]", (long long)begin[array->rank - 1]);
     else

@@ -81,10 +81,11 @@ TEST(little_differs) {
          "s.y                                                        1                 4 +300.0 %\n"
          "s.x                                                        1                 2 +100.0 %\n\n"
          "2 values are the same in both\n"},
-        {"\"machine\":\"a\",\"s\":{\"x\":1,\"y\":1}", "\"machine\":\"a\",\"s\":{\"x\":2,\"y\":4}",
+        {"\"machine\":\"a\",\"s\":{\"x\":1},\"t\":{\"x\":1}",
+         "\"machine\":\"a\",\"s\":{\"x\":2},\"t\":{\"x\":4}",
          HEAD COLUMNS
-         "\ns.y                                                        1                 4 +300.0 %\n"
-         "s.x                                                        1                 2 +100.0 %\n\n"
+         "\ns.x                                                        1                 2 +100.0 %\n"
+         "\nt.x                                                        1                 4 +300.0 %\n\n"
          "2 values are the same in both\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
