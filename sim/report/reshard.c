@@ -100,8 +100,8 @@ void ts_report_reshard(const ts_reshard_report *r, ts_text *out) {
 bool ts_reshard_report_prove(ts_error *err, ts_arena *arena, ts_reshard_report *report) {
     /* over all devices: a fraction of a second; where no smaller array has the same parts, two seconds */
     static const int64_t most_elements[] = {1 << 20, 1 << 22};
-    ts_error found = {0};
-    for (int i = 0; i < 2 && !report->proved && (i == 0 || found.kind == TS_ERROR_UNMODELLED); i++) {
+    ts_error found = {.kind = TS_ERROR_UNMODELLED};
+    for (int i = 0; i < 2 && !report->proved && found.kind == TS_ERROR_UNMODELLED; i++) {
         found = (ts_error){0};
         report->proved = ts_reshard_prove(&found, arena, &report->plan, most_elements[i], &report->proof);
     }

@@ -579,6 +579,10 @@ TEST(explanations) {
     }
 }
 
+TEST(elements_of_eight_bytes) {
+    assert_true(ts_text_ends(text_of("f64[3]{0}", (int64_t[]){2}), "  bytes 16 to 23\n"));
+}
+
 TEST(keys_of_json) {
     static const struct {
         const char *shape, *keys;
