@@ -83,16 +83,28 @@ static void weigh_bytes(const ts_dma_transfer *what, const ts_dma_result *r, byt
     }
 }
 
+/* What the pins need: not the bursts that queues answer. */
+static int64_t pin_cycles(const ts_dma_cost *cost) { return ts_hbm_on_pins(&cost->hbm, cost->memory_cycles); }
+
+/* Waste that queues answer is on no pin. */
+static void take_off_answered(const ts_dma_cost *cost, int64_t weights[TS_DMA_COMPONENT_COUNT]) {
+    int64_t moved = weights[TS_DMA_COMPONENT_USEFUL] + weights[TS_DMA_COMPONENT_PADDING] +
+                    weights[TS_DMA_COMPONENT_WASTE],
+            answered = moved - ts_hbm_on_pins(&cost->hbm, moved);
+    weights[TS_DMA_COMPONENT_WASTE] = ts_max(weights[TS_DMA_COMPONENT_WASTE] - answered, 0);
+}
+
 /* Where the engine takes longer than the pins, waste hides behind it. */
-static bool is_engine_bound(const ts_dma_cost *cost) { return cost->engine_cycles >= cost->memory_cycles; }
+static bool is_engine_bound(const ts_dma_cost *cost) { return cost->engine_cycles >= pin_cycles(cost); }
 
 /* What a straight copy needs, split by what its bytes are. Returns its cycles. */
 static int64_t charge_copy(const ts_dma_machine *m, const ts_dma_transfer *what, int64_t *left,
                            ts_dma_cost *cost) {
-    int64_t weights[TS_DMA_COMPONENT_COUNT] = {0}, pins = cost->memory_cycles;
+    int64_t weights[TS_DMA_COMPONENT_COUNT] = {0}, pins = pin_cycles(cost);
     ts_dma_kind kind = m->dma->bytes_per_cycle[TS_DMA_COPY] ? TS_DMA_COPY : cost->transfer.kind;
     int64_t engine = breakdown_engine_cycles(m, what, kind);
     weigh_bytes(what, &cost->transfer, OF_HBM, weights);
+    take_off_answered(cost, weights);
     if (is_engine_bound(cost) && pins > 0) {
         __int128 asked = weights[TS_DMA_COMPONENT_USEFUL] + weights[TS_DMA_COMPONENT_PADDING];
         pins = (int64_t)(pins * asked / (asked + weights[TS_DMA_COMPONENT_WASTE]));
@@ -223,7 +235,7 @@ void ts_dma_break_down_program(const ts_dma_machine *m, int64_t core_cycles, con
     int64_t moved = r->src_bytes + r->dst_bytes, weights[TS_DMA_COMPONENT_COUNT] = {0};
     for (int i = 0; i < TS_DMA_COMPONENT_COUNT; i++) cost->components[i] = 0;
     cost->memory_cycles = ts_dma_peak_cycles(m, moved);
-    cost->cycles = ts_max(cost->cycles, cost->memory_cycles); /* of a part of its blocks, extended */
+    cost->cycles = ts_max(cost->cycles, pin_cycles(cost)); /* of a part of its blocks, extended */
     int64_t left = cost->cycles;
     cost->engine_cycles = core_cycles;
     /* The first load, and the last store: nothing works beside them. */
@@ -233,7 +245,8 @@ void ts_dma_break_down_program(const ts_dma_machine *m, int64_t core_cycles, con
     weights[TS_DMA_COMPONENT_PADDING] = r->padding_bytes;
     weights[TS_DMA_COMPONENT_WASTE] = r->waste_bytes;
     weights[TS_DMA_COMPONENT_USEFUL] = ts_max(moved - r->padding_bytes - r->waste_bytes, 0);
-    share(cost, take(&left, cost->memory_cycles), weights);
+    take_off_answered(cost, weights);
+    share(cost, take(&left, pin_cycles(cost)), weights);
     cost->components[TS_DMA_COMPONENT_REORDER] = take(&left, starved_cycles(m, cost) - cost->fixed_cycles);
     charge_waits(m, core_cycles, left, cost);
     ts_dma_component most = ts_dma_largest_component(cost->components);

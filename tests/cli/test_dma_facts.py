@@ -88,6 +88,19 @@ def bursts_that_queues_answer_are_not_on_the_pins():
 
 
 @test
+def waste_that_queues_answer_takes_no_time():
+    """Lines that are written piece by piece are on the pins once: the useful bytes take what they take at the peak."""
+    found = price("tpu-v5p", "f32[196,9053]{1,0:T(4,128)S(1)}", "f32[196,9053]")
+    on_pins = found["peak_percent"] / 100 * found["cycles"]
+    assert found["coalesced"] > 0 and abs(found["parts"]["useful"] - found["useful_bytes"] / 2764.8 * 1.75) < 2, found["parts"]
+    assert abs(found["parts"]["useful"] + found["parts"]["burst_waste"] - on_pins) < 2, (found["parts"], on_pins)
+    coarse = ("--set", "dma.access=4KiB")  # the engine takes longer than the pins, though not than all lines would
+    hidden = expect_json(["dma", "s8[3,32,20331]{2,1,0:S(1)}", "s8[3,32,20331]{2,1,0:T(32,128)(4,1)}", "--alone", *coarse])
+    assert hidden["memory_cycles"] > hidden["engine_cycles"] > hidden["peak_percent"] / 100 * hidden["cycles"], hidden
+    assert hidden["parts"]["burst_waste"] == 0 and hidden["limiter"] == "interleave rate of the DMA engine", hidden
+
+
+@test
 def a_run_is_no_faster_than_the_pins():
     """The same within a program: what it takes, and how busy the HBM is, are of bursts on the pins."""
     path = os.path.join(tempfile.mkdtemp(), "answered.tsim")
