@@ -66,18 +66,32 @@ static const policy policies[] = {
     [TS_DMA_BY_PRIORITY] = {.holds_less_urgent = true},
 };
 
+/* Does u, issued before t or not, hold it while it has requests to make? */
+static bool holds(const ts_dma *dma, const transfer *u, const transfer *t, bool u_is_older) {
+    const policy *by = &policies[dma->config->arbitration];
+    return (by->holds_younger && u_is_older) ||
+           (by->holds_less_urgent && u->what.priority < t->what.priority);
+}
+
 /* Does a transfer that has requests to make by `cycle` go before t? */
 static bool is_held(const ts_dma *dma, const transfer *t, int64_t cycle) {
-    const policy *by = &policies[dma->config->arbitration];
-    bool younger = false;
-    if (!by->holds_younger && !by->holds_less_urgent) return false;
+    bool older = true;
     for (const transfer *u = dma->first; u; u = u->next) {
-        if (u == t) younger = true;
-        bool before =
-            (by->holds_younger && !younger) || (by->holds_less_urgent && u->what.priority < t->what.priority);
-        if (before && u != t && u->started && !u->offered && u->ready_cycle <= cycle) return true;
+        if (u == t) older = false;
+        if (u != t && u->started && !u->offered && u->ready_cycle <= cycle && holds(dma, u, t, older))
+            return true;
     }
     return false;
+}
+
+/* It has made all its requests: those that it held begin now. */
+static void let_go(ts_dma *dma, const transfer *t) {
+    bool older = false;
+    for (transfer *u = dma->first; u; u = u->next) {
+        if (u == t) older = true;
+        if (u != t && u->started && !u->offered && holds(dma, t, u, older))
+            u->ready_cycle = ts_max(u->ready_cycle, t->acted_cycle);
+    }
 }
 
 /* The transfer that gets a free queue, or NULL. */
@@ -175,8 +189,10 @@ static void offer(const ts_dma *dma, transfer *t) {
 /* All that it can do in this cycle, which is its turn: others can do no more by its accesses, unless data in
  * flight is limited. */
 static void act(ts_dma *dma, transfer *t, int64_t cycle) {
+    t->acted_cycle = ts_max(t->acted_cycle, cycle);
     if (t->access_at == t->access_count) {
         engine_begin_block(dma, t);
+        if (t->offered) let_go(dma, t);
         return;
     }
     do {

@@ -18,6 +18,7 @@ typedef struct transfer {
     int access_count, access_at;
     bool started, offered; /* offered: every access has been */
     int64_t ready_cycle;   /* of the block being offered */
+    int64_t acted_cycle;   /* the latest in which it did anything */
     int64_t done_cycle;    /* -1 while not known */
     int64_t rate;          /* bytes a cycle through the engine */
     int64_t block_number;  /* its latest block's, of all blocks begun */

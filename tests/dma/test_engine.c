@@ -365,6 +365,33 @@ TEST_WITH(policies_arbitrate, set_up, tear_down) {
     }
 }
 
+/* One that does not touch the memory does not begin before those that hold it have made their requests, though
+ * nothing else would keep it: none ends before it was told to. */
+TEST_WITH(what_is_held_does_not_begin_in_the_past, set_up, tear_down) {
+    fixture *f = *state;
+    static const int policies[] = {TS_DMA_IN_ORDER, TS_DMA_BY_PRIORITY};
+    const ts_plan *large = plan_of(f, "f32[256,1024]{1,0}", "f32[256,1024]{1,0}", 0, NULL, NULL),
+                  *small = plan_of(f, "f32[4,1024]{1,0}", "f32[4,1024]{1,0}", 0, NULL, NULL);
+    f->dma.bytes_per_cycle[TS_DMA_COPY] = 4096;
+    f->dma.in_flight_bytes = 4096;
+    for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++) {
+        f->dma.arbitration = policies[i];
+        ts_hbm *hbm = ts_hbm_new(&f->err, f->arena, &hbm2);
+        ts_dma *dma = ts_dma_new(f->arena, &f->dma, hbm, HBM2_KHZ, HBM2_KHZ);
+        ts_dma_transfer a = {.plan = large, .src.in_hbm = true, .tag = 0},
+                        b = {.plan = small, .tag = 1, .priority = 1};
+        assert_true(ts_dma_start(&f->err, dma, &a, 0) && ts_dma_start(&f->err, dma, &b, 0));
+        int64_t done = INT64_MAX, least = 0;
+        for (int64_t limit = 0; done == INT64_MAX; limit += 100) {
+            done = ts_dma_next(dma, limit);
+            assert_true(done >= least);
+            least = ts_dma_quiet_until(dma, limit);
+        }
+        assert_in_range(done, (1 << 20) / HBM2_BYTES_PER_NS, 1 << 20);
+        ts_dma_free(dma);
+    }
+}
+
 TEST_WITH(later_transfers_wait_for_a_queue, set_up, tear_down) {
     fixture *f = *state;
     f->dma.queues = 1;
