@@ -167,6 +167,7 @@ struct ts_hbm {
     uint64_t pair; /* the location of a pair's second burst, XOR that of the first */
     int share;     /* channels whose number it divides are simulated */
     int64_t offered[2]; /* bursts to all channels, by direction, while not all are simulated */
+    int64_t begun;      /* when the first of all requests was offered; -1: none was */
     hbm_load load;
     hbm_group group;
     int64_t stuck_at;  /* per bank scheduler: it would do nothing from here on; -1 */

@@ -1,16 +1,16 @@
 /* Does a part of the channels stand for all? */
 #include "hbm_subset.h"
 
-/* Have channels waited for requests for so long that even the busiest of all would have? Then it does not set the
- * pace. */
+/* Have channels waited for requests for so long, since there may be any, that even the busiest of all would have? Then
+ * it does not set the pace. */
 static bool is_idle(const ts_hbm *hbm) {
     enum { BUSY = 74 }; /* per cent of the time, at most */
     ts_hbm_stats stats;
-    int64_t all = 0;
+    int64_t all = 0, before = hbm->begun * ts_hbm_bus_count(&hbm->config);
     ts_hbm_read_stats(hbm, &stats);
     for (int i = 0; i < TS_HBM_LIMITER_COUNT; i++) all += stats.limiter_cycles[i];
     int64_t busy = all - stats.limiter_cycles[TS_HBM_LIMITER_REQUESTS];
-    return hbm_load_ratio(&hbm->load) * (double)busy * 100 <= (double)all * BUSY;
+    return hbm_load_ratio(&hbm->load) * (double)busy * 100 <= (double)(all - before) * BUSY;
 }
 
 bool ts_hbm_subset_is_fair_so_far(ts_hbm *hbm) {

@@ -273,6 +273,7 @@ int64_t ts_hbm_stream_offer_all(ts_hbm_stream *st, const ts_hbm_request *request
     const ts_hbm_request *end = requests + count;
     const int shift = hbm->map->offset_bits;
     offering o = {hbm, st, block_limit(hbm, st), .accepted = ts_hbm_stream_latest(st)};
+    if (hbm->begun < 0 && count > 0) hbm->begun = requests->earliest;
     o.pairs = hbm->has_pairs && o.limit > 1;
     if (o.pairs && st->window != 0 && st->in_flight <= 0 && hbm_subset_take(hbm, requests, count, bytes))
         o.access_bytes = bytes;

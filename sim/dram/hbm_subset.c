@@ -30,6 +30,7 @@ static void open_streams(ts_hbm *hbm) {
 
 void hbm_subset_clear(ts_hbm *hbm) {
     hbm->offered[DRAM_READ] = hbm->offered[DRAM_WRITE] = 0;
+    hbm->begun = -1;
     hbm->group.bytes = 0;
     hbm->group.count = 1;
     if (hbm->share == 1) return;

@@ -31,4 +31,13 @@ def a_large_copy_of_many_channels():
     assert abs(quick["cycles"] - exact["cycles"]) < 0.03 * exact["cycles"], (quick["cycles"], exact["cycles"])
 
 
+@test
+def channels_that_wait_for_the_first_request_are_not_idle():
+    """The issue, or the descriptors, of a transfer do not make up for channels that get more than others."""
+    pair = ["dma", "f32[3,8,352318]{2,1,0:T(5,3)}", "f32[3,8,352318]{2,1,0:T(2,128)S(1)}", "--alone", "-m", "hbm3e-reference"]
+    for change in ("dma.issue=60 us", "dma.loop_dims=1"):
+        quick, exact = (expect_json([*pair, "--set", change, *options]) for options in ([], ["--exact"]))
+        assert abs(quick["cycles"] - exact["cycles"]) < 0.01 * exact["cycles"], (change, quick["cycles"], exact["cycles"])
+
+
 main()
