@@ -152,6 +152,8 @@ const ts_program *ts_program_parse(ts_error *err, ts_arena *arena, const ts_sour
  * of programs/ that the binary carries. */
 const ts_program *ts_program_load(ts_error *err, ts_arena *arena, const char *path, const ts_target *target,
                                   const ts_define *defines, int define_count);
+/* Is it the path of what the binary carries? */
+bool ts_program_is_carried(const char *path);
 /* The same, read up to its first instruction only: it has the parameters that are there, and no code. */
 const ts_program *ts_program_load_parameters(ts_error *err, ts_arena *arena, const char *path,
                                              const ts_target *target, const ts_define *defines,

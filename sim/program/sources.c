@@ -11,6 +11,8 @@ enum { PROGRAM_BYTES_MAX = 1 << 24 };
 
 static const char embedded_prefix[] = "tilesim:/";
 
+bool ts_program_is_carried(const char *path) { return ts_text_starts(path, embedded_prefix); }
+
 /* "include/rows.tsim" of "mesh/../include/rows.tsim". */
 static const char *without_up(const char *name) {
     const char *up = strstr(name, "/../");
@@ -19,7 +21,7 @@ static const char *without_up(const char *name) {
 
 /* NULL: the binary has no such file, or the path is no name of one. */
 static const ts_embedded_file *find_embedded(const char *path) {
-    if (!ts_text_starts(path, embedded_prefix)) return NULL;
+    if (!ts_program_is_carried(path)) return NULL;
     for (size_t i = 0; i < ts_embedded_program_count; i++)
         if (strcmp(ts_embedded_programs[i].name, without_up(path + sizeof embedded_prefix - 1)) == 0)
             return &ts_embedded_programs[i];
@@ -56,7 +58,7 @@ const ts_source *read_source(ts_error *err, ts_arena *arena, const char *path) {
 void suggest_embedded(ts_error *err, const char *path) {
     char name[120];
     const char *slash = strrchr(path, '/'), *found = NULL;
-    if (ts_text_starts(path, embedded_prefix)) {
+    if (ts_program_is_carried(path)) {
         found = ts_text_nearest(path + sizeof embedded_prefix - 1, &ts_embedded_programs[0].name,
                                 ts_embedded_program_count, sizeof ts_embedded_programs[0]);
     }

@@ -120,9 +120,20 @@ static bool bind_array(ts_error *err, ts_arena *arena, const ts_run_request *req
            convert(err, arena, request, &tensor, &(ts_define){given->name, NULL}, &tensors[i]);
 }
 
+/* A program of the binary says that the values are in a file beside it. */
+static bool not_carried(ts_error *err, const ts_run_request *request, const ts_tensor *tensor,
+                        const ts_tensor_use *use) {
+    return ts_error_set(
+        err, TS_ERROR_USAGE,
+        "the binary does not carry '%s', the values of '%s': expected %s %s%s, or the program as "
+        "a file beside it",
+        use->file_text, tensor->name, input_word(request), tensor->name, request->arrays ? "" : "=FILE");
+}
+
 static bool fill(ts_error *err, ts_arena *arena, const ts_run_request *request, const ts_tensor *tensor,
                  const ts_tensor_use *use, ts_run_tensor *bound) {
     static const char *const origins[] = {NULL, "zeros", "iota", "random"};
+    if (use->file != NULL && ts_program_is_carried(use->file)) return not_carried(err, request, tensor, use);
     if (use->file != NULL)
         return load(err, arena, request, tensor, &(ts_define){tensor->name, use->file}, bound);
     if (use->fill == TS_FILL_FILE) {

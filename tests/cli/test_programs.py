@@ -153,6 +153,15 @@ def digits_are_read():
     assert sorted(set(labels[::4])) == list(range(10))
 
 
+@test
+def the_binary_carries_programs_without_their_files():
+    code, out, err = run("run", "mlp_digits")
+    assert (code, out) == (2, "") and err == ("tilesim: error: the binary does not carry 'digits/images.npy', the values of 'images': "
+                                              "expected -i images=FILE, or the program as a file beside it\n"), err
+    words = [word for name in ("images", "labels", "w1", "b1", "w2", "b2") for word in ("-i", f"{name}=programs/digits/{name}.npy")]
+    assert expect_json(["run", "mlp_digits", *words], passed=True)["reports"]["right"] >= 950
+
+
 def refuses(stem, options, message):
     code, out, err = run("run", f"programs/{stem}.tsim", *(word for option in options.split() for word in ("-D", option)))
     assert (code, out) == (1, "") and message in err.splitlines()[0], (stem, options, err)
