@@ -134,6 +134,7 @@ static bool run_now(ts_error *err, ts_arena *scratch, const ts_timed_program *p,
          is_over = !good && p->limit > 0 && own.kind == TS_ERROR_FAULT && own.cycle >= p->limit;
     *run = is_over ? (ts_timed_run){.chip.cycles = p->limit, .is_over = true}
                    : (ts_timed_run){.chip = result.chip, .pace = pace_of(&completed)};
+    own.next = NULL; /* others of its text are in scratch */
     if (!good && !is_over && err) *err = own;
     return good || is_over;
 }

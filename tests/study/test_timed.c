@@ -68,6 +68,17 @@ TEST_WITH_ARENA(few_channels_take_about_as_long) {
     assert_int_equal(run_with(&p, 0)->chip.cycles, exact->chip.cycles);
 }
 
+/* The others were in memory of the run. */
+TEST_WITH_ARENA(of_the_errors_of_a_program_the_first_is_left) {
+    const char *const change = "core.sregs=4";
+    ts_timed_program p = program_in(arena);
+    ts_error err = {0};
+    p.machine = ts_machine_change(NULL, arena, "tpu-v5e", &change, 1);
+    assert_null(ts_timed_run_get(&err, &p));
+    assert_non_null(strstr(err.message, "there is no sreg"));
+    assert_null(err.next);
+}
+
 /* ---- The pace ---- */
 
 typedef struct {
