@@ -130,6 +130,15 @@ static void fill_cost(const ts_plan_price_request *r, const ts_matrices *m, core
     cost->estimated = !r->exact;
 }
 
+/* The core lacks what the program needs, or a memory has no room for it beside the tensors. */
+static bool refuse_program(ts_error *err, const ts_plan_price_request *r, const shipped *p,
+                           const ts_error *found) {
+    return ts_error_set(
+        err, found->kind,
+        "the DMA engine of %s cannot do a %s (%s is 0), and programs/%s, which does it, fails: %s",
+        r->machine->name, ts_dma_kind_text(p->kind), rate_fields[p->kind], p->program, found->message);
+}
+
 static bool price_program(ts_error *err, const ts_plan_price_request *r, const shipped *p,
                           const ts_matrices *m, ts_dma_cost *cost, ts_core_program *by) {
     ts_arena *scratch = ts_arena_new();
@@ -137,10 +146,12 @@ static bool price_program(ts_error *err, const ts_plan_price_request *r, const s
     ts_timed_program run = {
         .arena = scratch, .runs = r->prices->runs, .machine = r->machine, .program = path, .exact = r->exact};
     core_measures measured;
+    ts_error own = {0};
     set_defines(&run, p, m);
     *by = describe(r, p, &run);
-    bool good = core_run(err, &run, m, r->limit, &measured);
+    bool good = core_run(&own, &run, m, r->limit, &measured);
     if (good) fill_cost(r, m, &measured, cost);
+    if (!good && !ts_error_keep_system(err, &own)) refuse_program(err, r, p, &own);
     ts_arena_free(scratch);
     return good;
 }

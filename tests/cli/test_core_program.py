@@ -157,6 +157,19 @@ def tiles_that_hold_little_move_whole():
 
 
 @test
+def a_program_that_fails_is_named():
+    """The errors of a shipped program are none of a text that the user has written: the first says what is wrong."""
+    cannot = "tilesim: error: the DMA engine of {} cannot do a transpose (dma.rate.transpose is 0), and programs/transpose.tsim, which does it, fails: "
+    for words, machine, why in (
+        (["f32[4096,4096]", "f32[4096,4096]{0,1}", "--set", "core.sregs=4"], "tpu-v5e", "there is no sreg s"),
+        (["f32[128,30000]{1,0:S(1)}", "f32[128,30000]{0,1:T(8,128)}", "-m", "tpu-v4"], "tpu-v4", "'xb' does not fit: 3,145,728 bytes behind the 15,360,000"),
+    ):
+        for alone in ([], ["--alone"]):
+            code, out, err = run("dma", *words, *alone)
+            assert (code, out) == (1, "") and err.startswith(cannot.format(machine) + why) and err.count("\n") == 1, err
+
+
+@test
 def what_no_program_does():
     odd = "f32[512,512] S[(64,8,32,16):(4096@m,16@m,128@m,1@m)]"
     text = expect(["dma", "f64[64,64]{1,0}", "f64[64,64]{0,1}", "--alone"])
