@@ -237,4 +237,18 @@ def bad_block_sizes():
     refuses("add", "ROWS=0", "error: ")
 
 
+@test
+def matrix_units_that_programs_are_not_for():
+    """Of any machine: the error says what it lacks, and is none of an expression, nor a fault of the run."""
+    for changed, stems, why in (
+        ("mxu.units=0", "blocks conv3x3 flash_attention matmul matmul_f32 mlp_digits", "this machine has no matrix unit"),
+        ("mxu.edge=64", "conv3x3 flash_attention matmul matmul_f32 mlp_digits", "the matrix units of this machine are narrower than the 128 lanes"),
+        ("mxu.edge=512", "mlp_digits", "the units do not hold the results of so many rows"),
+        ("mxu.results=1", "blocks mlp_digits", "the units do not hold the results of so many rows"),
+    ):
+        for stem in stems.split():
+            code, out, err = run("run", f"programs/{stem}.tsim", "--set", changed)
+            assert (code, out) == (1, "") and f"error: {why}" in err.splitlines()[0], (changed, stem, err)
+
+
 main()
