@@ -189,14 +189,20 @@ int64_t ts_space_partition_bits(const ts_space *space) {
 }
 
 /* A named axis of elements must not run into the next partition. */
-static bool fits_partition(ts_error *err, const ts_space *space, const ts_space_axis *axis,
-                           int64_t reach_bits) {
-    int64_t partition = ts_space_partition_bits(space);
-    if (partition == 0 || axis->step_bytes > 0 || axis == &space->axes[0] || reach_bits <= partition)
-        return true;
-    return ts_error_set(
-        err, TS_ERROR_INPUT, "the layout takes %lld bytes on axis '%s' of %s, whose partitions have %lld",
-        (long long)ts_ceil_div(reach_bits, 8), axis->name, space->name, (long long)partition / 8);
+static bool fits_partition(ts_error *err, const ts_space *space, const ts_shape *shape, int i,
+                           int64_t base_bytes) {
+    const ts_space_axis *axis = find_axis(space, shape->layout->axes[i].name);
+    int64_t low, high, partition = ts_space_partition_bits(space) / 8;
+    if (partition == 0 || axis->step_bytes > 0 || axis == &space->axes[0]) return true;
+    ts_layout_axis_range(shape->layout, i, &low, &high);
+    int64_t bytes = ts_ceil_div((high + 1) * shape->element_bits, 8), at = base_bytes % partition;
+    if (bytes <= partition - at) return true;
+    return ts_error_set(err, TS_ERROR_INPUT,
+                        at == 0
+                            ? "the layout takes %lld bytes on axis '%s' of %s, whose partitions have %lld"
+                            : "the layout takes %lld bytes on axis '%s' of %s, whose partitions have %lld, "
+                              "from byte %lld of one",
+                        (long long)bytes, axis->name, space->name, (long long)partition, (long long)at);
 }
 
 static bool place_axis(ts_error *err, const ts_space *space, const ts_shape *shape, int i, int64_t *bits,
@@ -215,8 +221,7 @@ static bool place_axis(ts_error *err, const ts_space *space, const ts_shape *sha
                             "the layout reaches back to %lld on axis '%s' of %s, which begins at 0",
                             (long long)low, name, space->name);
     *bits = axis->step_bytes > 0 ? axis->step_bytes * 8 : shape->element_bits;
-    if (ts_mul(high, *bits, &reach) && ts_add(*end, reach, end))
-        return fits_partition(err, space, axis, reach + shape->element_bits);
+    if (ts_mul(high, *bits, &reach) && ts_add(*end, reach, end)) return true;
     return ts_error_set(err, TS_ERROR_INPUT, "the layout's addresses do not fit in 64 bits");
 }
 
@@ -238,5 +243,8 @@ bool ts_space_place(ts_error *err, const ts_space *space, const ts_shape *shape,
     if (!fits_behind(err, space, shape->storage_bytes, base_bytes)) return false;
     for (int i = 0; i < shape->layout->axis_count; i++)
         if (!place_axis(err, space, shape, i, &axis_bits[i], &end)) return false;
-    return fits_behind(err, space, ts_ceil_div(end, 8), base_bytes);
+    if (!fits_behind(err, space, ts_ceil_div(end, 8), base_bytes)) return false;
+    for (int i = 0; i < shape->layout->axis_count; i++)
+        if (!fits_partition(err, space, shape, i, base_bytes)) return false;
+    return true;
 }

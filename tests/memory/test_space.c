@@ -201,6 +201,11 @@ static const struct {
      {0}},
     {"f32[17] S[17:1@P]", "the layout reaches 0 to 16 on axis 'P' of pe, which has 0 to 15", 0, {0}},
     {"f32[17] S[17:1@E]", "the layout takes 68 bytes on axis 'E' of pe, whose partitions have 64", 0, {0}},
+    {"f32[2,8] S[(2,8):(1@P,1@E)]", NULL, 32, {512, 32}}, /* the second halves */
+    {"f32[2,9] S[(2,9):(1@P,1@E)]",
+     "the layout takes 36 bytes on axis 'E' of pe, whose partitions have 64, from byte 32 of one",
+     96,
+     {0}},
     {"s4[129] S[129:1@E] E(4)",
      "the layout takes 65 bytes on axis 'E' of pe, whose partitions have 64",
      0,
