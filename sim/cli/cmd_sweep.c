@@ -287,10 +287,6 @@ static bool study(ts_error *err, command_state *c) {
 
 /* ---- Reports ---- */
 
-static int complain(const command_state *c, const ts_error *err) {
-    return err->kind == TS_ERROR_USAGE ? cli_usage_error(&c->line, err) : cli_fail(err);
-}
-
 static bool save(ts_error *err, const command_state *c, const char *option,
                  void (*write)(const ts_sweep_view *view, ts_text *out)) {
     ts_text *text = cli_text_for(&c->line, option);
@@ -344,7 +340,7 @@ static int exit_code(const ts_sweep_result *result) {
 static int report(ts_error *err, const command_state *c) {
     ts_text out = ts_text_begin(c->line.arena);
     if (!save(err, c, "csv", ts_report_sweep_csv) || !save_picture(err, c) || !print(err, c, &out))
-        return complain(c, err);
+        return cli_error(&c->line, err);
     if (out.length > 0) cli_print(&out);
     return exit_code(&c->result);
 }
@@ -397,7 +393,7 @@ static bool compare(ts_error *err, const command_state *c, ts_sweep_diff *diff) 
 static int print_diff(ts_error *err, const command_state *c) {
     ts_sweep_diff diff;
     double limit;
-    if (!cli_fail_over(err, &c->line, &limit) || !compare(err, c, &diff)) return complain(c, err);
+    if (!cli_fail_over(err, &c->line, &limit) || !compare(err, c, &diff)) return cli_error(&c->line, err);
     const ts_sweep_diff_view view = {&diff, cli_value(&c->line, "diff"), c->line.operands[0], c->view.rows};
     ts_text out = ts_text_begin(c->line.arena);
     (cli_value(&c->line, "json") ? ts_report_sweep_diff_json : ts_report_sweep_diff)(&view, &out);
@@ -418,9 +414,10 @@ static int print_diff(ts_error *err, const command_state *c) {
 static int run_study(ts_error *err, command_state *c) {
     int started = ts_sweep_ranks_started(getenv);
     c->ranks.size = 1;
-    if (started > 1 && !ts_sweep_ranks_load(err, c->line.arena, started, &c->ranks)) return complain(c, err);
+    if (started > 1 && !ts_sweep_ranks_load(err, c->line.arena, started, &c->ranks))
+        return cli_error(&c->line, err);
     bool good = study(err, c);
-    int code = !good ? complain(c, err) : c->ranks.rank == 0 ? report(err, c) : 0;
+    int code = !good ? cli_error(&c->line, err) : c->ranks.rank == 0 ? report(err, c) : 0;
     if (c->ranks.finish) c->ranks.finish(good);
     return code;
 }
@@ -430,7 +427,7 @@ int cmd_sweep(int argc, char **argv) {
     ts_error err = {0};
     signal(SIGXFSZ, SIG_IGN); /* a file that must not grow is an error of a write */
     if (!cli_begin(&c.line, &usage, argc, argv)) return c.line.exit_code;
-    if (!read_line(&err, &c)) return cli_end(&c.line, complain(&c, &err));
+    if (!read_line(&err, &c)) return cli_end(&c.line, cli_error(&c.line, &err));
     if (cli_value(&c.line, "merge")) return cli_end(&c.line, merge(&err, &c.line));
     if (cli_value(&c.line, "diff")) return cli_end(&c.line, print_diff(&err, &c));
     return cli_end(&c.line, run_study(&err, &c));
