@@ -9,9 +9,7 @@
 #include "core/forward.h"
 
 enum {
-    SETTLE_INTERVALS = 24, /* before the first batch */
-    BATCH_INTERVALS = 6,   /* at least, of one */
-    LEAST_BATCHES = 8,
+    BATCH_INTERVALS = 6, /* at least, of one */
     MOST_BATCHES = 32,
     LEAST_VISITS = 8,
     WORTH = 2, /* what is left out, in what is simulated for it */
@@ -20,6 +18,13 @@ enum {
     WORKS = 3,        /* one part in so many of the time of two cores that are sampled together, at least */
     BUNDLES = 1 << 24 /* looked at for how long a loop goes on */
 };
+
+/* How far several cores are ahead of each other changes slowly, and so does how they meet in the memory. */
+typedef struct {
+    int settle_intervals; /* before the first batch */
+    int least_batches;
+} needs;
+static const needs of_one = {12, 6}, of_several = {24, 8};
 
 /* A loop, by the bundle of its branch back. */
 typedef struct {
@@ -66,6 +71,10 @@ loop_sampler *loop_sampler_new(ts_arena *arena, ts_chip *chip) {
     return s;
 }
 
+static const needs *needs_of(const loop_sampler *s) {
+    return s->chip->core_count > 1 ? &of_several : &of_one;
+}
+
 static ts_core *core_of(const loop_sampler *s, int core) { return s->chip->cores[core].core; }
 static int64_t cycle_of(const loop_sampler *s, int core) { return ts_core_next(core_of(s, core)); }
 
@@ -95,7 +104,7 @@ static bool is_worth(const loop_sampler *s, int64_t simulated) { return s->alike
 static bool make_round(loop_sampler *s) {
     s->round = ts_round_up(s->batch, s->period);
     s->parts = s->round / s->batch;
-    return is_worth(s, ts_ceil_div(LEAST_BATCHES, s->parts) * s->round);
+    return is_worth(s, ts_ceil_div(needs_of(s)->least_batches, s->parts) * s->round);
 }
 
 /* From here on what the core does counts for others; when all have come, what the chip does too. */
@@ -218,8 +227,8 @@ static void leave_out(loop_sampler *s) {
 
 /* ---- Batches ---- */
 
-static bool is_known(const ts_ratio *cycles, bool is_last) {
-    return cycles->count >= LEAST_BATCHES &&
+static bool is_known(const loop_sampler *s, const ts_ratio *cycles, bool is_last) {
+    return cycles->count >= needs_of(s)->least_batches &&
            ts_ratio_is_known(cycles, is_last || cycles->count >= MOST_BATCHES ? ROUGHLY : ERROR, 1);
 }
 
@@ -229,7 +238,7 @@ static void end_round(loop_sampler *s) {
     ts_ratio_add(&s->rounds, (double)(cycle - s->round_from), (double)s->round);
     s->round_from = cycle;
     bool is_last = s->rounds.count == MOST_BATCHES || !is_worth(s, simulated + s->round);
-    if ((is_known(&s->batches, is_last) || is_known(&s->rounds, is_last)) && are_steady(s))
+    if ((is_known(s, &s->batches, is_last) || is_known(s, &s->rounds, is_last)) && are_steady(s))
         leave_out(s);
     else if (is_last)
         s->end = -1;
@@ -275,6 +284,6 @@ void loop_sampler_visit(loop_sampler *s, int core, int end) {
     forget_inner(s, core, end);
     if (l->visits++ == 0) l->since = cycle_of(s, core);
     if (l->visits >= l->next && l->visits >= LEAST_VISITS && l->in_vain <= l->passed &&
-        cycle_of(s, core) - l->since >= SETTLE_INTERVALS * s->interval)
+        cycle_of(s, core) - l->since >= needs_of(s)->settle_intervals * s->interval)
         begin(s, core, end);
 }
