@@ -86,13 +86,20 @@ int64_t ts_traversal_alike(const ts_traversal *traversal) {
     return count;
 }
 
-static void seek_in_box(ts_traversal *traversal, int64_t block) {
+static void place_in_box(ts_traversal *traversal, int64_t block) {
     for (int i = traversal->box.loop_count - 1; i >= 0; i--) {
         int64_t along = blocks_along(traversal, i);
         traversal->at[i] = block % along * traversal->block[i];
         block /= along;
     }
     traversal->last_line[0] = traversal->last_line[1] = -1;
+}
+
+/* Lines may be shared with the block before. */
+static void seek_in_box(ts_traversal *traversal, int64_t block) {
+    place_in_box(traversal, block > 0 ? block - 1 : 0);
+    traversal->box_open = true;
+    if (block > 0) traversal_pass_block(traversal);
 }
 
 /* ---- The work of blocks ---- */
@@ -163,14 +170,12 @@ static int64_t count_kind_before(const kinds *k, int kind, int64_t block) {
     return before;
 }
 
-/* Lines may be shared with the block before. Where nothing has lines, elements. */
+/* Where nothing has lines, elements. */
 static double measure_block(ts_traversal *probe, int64_t block) {
     const ts_traversal_access *accesses;
     int64_t elements, before = ts_traversal_lines(probe);
     int count;
-    seek_in_box(probe, block > 0 ? block - 1 : 0);
-    probe->box_open = true;
-    if (block > 0) traversal_pass_block(probe);
+    seek_in_box(probe, block);
     ts_traversal_next(probe, &accesses, &count, &elements);
     bool has_lines = probe->line_bytes[0] + probe->line_bytes[1] > 0;
     return (double)(has_lines ? ts_traversal_lines(probe) - before : elements);
@@ -302,6 +307,7 @@ void ts_traversal_seek(ts_traversal *traversal, int64_t block) {
     if (traversal->plan->gathers) {
         traversal->box_number = block;
         traversal->box_open = false;
+        traversal->last_line[0] = traversal->last_line[1] = -1;
     }
     if (traversal->starts) {
         traversal->box_number = box_of(traversal, block);
@@ -309,7 +315,6 @@ void ts_traversal_seek(ts_traversal *traversal, int64_t block) {
         traversal_open_box(traversal);
     }
     if (traversal->box_open) seek_in_box(traversal, block);
-    traversal->last_line[0] = traversal->last_line[1] = -1;
 }
 
 /* ---- All boxes as one ---- */

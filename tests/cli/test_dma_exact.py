@@ -40,4 +40,16 @@ def channels_that_wait_for_the_first_request_are_not_idle():
         assert abs(quick["cycles"] - exact["cycles"]) < 0.01 * exact["cycles"], (change, quick["cycles"], exact["cycles"])
 
 
+@test
+def lines_that_blocks_share_are_counted_once():
+    """Accesses of 64 KiB, which 16 blocks share, by a memory so slow that blocks are left out."""
+    array = "bf16[2497687]{0:T(128)}"
+    words = ["dma", array, array, "--alone", "-m", "hbm2e-reference", "--set", "dma.access=64 KiB", "--set", "hbm.timing.t_ccd_s=14 ns",
+             "--set", "hbm.timing.t_ccd_l=16 ns"]
+    words += [word for name in ("0", "2n", "3n", "4r", "4w", "5ab", "5pb") for word in ("--set", f"hbm.energy.idd{name}=0")]
+    quick, exact = (expect_json([*words, *options]) for options in ([], ["--exact"]))
+    assert quick["estimated"] and abs(quick["moved_bytes"] - exact["moved_bytes"]) < 0.01 * exact["moved_bytes"], quick["moved_bytes"]
+    assert abs(quick["cycles"] - exact["cycles"]) < 0.01 * exact["cycles"], (quick["cycles"], exact["cycles"])
+
+
 main()
