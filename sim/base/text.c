@@ -174,8 +174,15 @@ static size_t line_end(const char *line, size_t length, size_t indent, size_t co
     return end;
 }
 
+/* Where it begins; of a line with a label, which has two spaces behind it, what it labels. */
+static size_t beginning_of(const char *line) {
+    enum { LABEL = 16 };
+    size_t indent = strspn(line, " "), label = strcspn(line, " "), text = label + strspn(line + label, " ");
+    return indent == 0 && text >= label + 2 && text <= LABEL ? text : indent;
+}
+
 static void wrap_line(ts_text *out, const char *line, size_t length, size_t columns) {
-    size_t indent = strspn(line, " "), before = 0, skipped = indent;
+    size_t indent = beginning_of(line), before = 0, skipped = indent;
     while (before + length > columns && indent + 4 < columns) {
         size_t end = line_end(line, length, skipped, columns - before), next = end + strspn(line + end, " ");
         if (next >= length) break;

@@ -46,7 +46,7 @@ void ts_text_clear(ts_text *text);
 /* What reports for people fit into. */
 enum { TS_TEXT_COLUMNS = 100 };
 /* Lines of what is there that have more than `columns` go on in the next, four columns further in than they
- * begin; they end at spaces only. */
+ * begin, or than what their label is of; they end at spaces only. */
 void ts_text_wrap(ts_text *text, size_t columns);
 /* "a, b or c". */
 void ts_text_add_choices(ts_text *text, const char *const *words, int count);

@@ -307,6 +307,21 @@ TEST_WITH_ARENA(wrapped_lines) {
     }
 }
 
+TEST_WITH_ARENA(lines_with_labels_are_wrapped_behind_them) {
+    static const char *const rows[][2] = {
+        {"ab   cd ef gh ij kl", "ab   cd ef gh\n         ij kl"},
+        {"ab cd   ef gh ij kl", "ab cd   ef gh\n    ij kl"},    /* one space: no label */
+        {"abcdefghijklmnop  q r", "abcdefghijklmnop\n    q r"}, /* nor is a long word */
+        {"  ab   cd ef gh ij", "  ab   cd ef\n      gh ij"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_text text = ts_text_begin(arena);
+        ts_text_add(&text, "%s", rows[i][0]);
+        ts_text_wrap(&text, 14);
+        assert_string_equal(text.bytes, rows[i][1]);
+    }
+}
+
 TEST_WITH_ARENA(choices) {
     static const char *const words[] = {"a", "bc", "d", "e"};
     static const char *const expected[] = {"", "a", "a or bc", "a, bc or d", "a, bc, d or e"};

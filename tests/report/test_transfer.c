@@ -179,7 +179,7 @@ TEST(who_does_it) {
     study.cost.transfer.kind = TS_DMA_CORE_PROGRAM;
     assert_holds(text_of(TS_TRANSFER_COST),
                  "plan          core program: the engine cannot gather element by element "
-                 "(dma.rate.gather is 0,\n    public)\n              p.tsim -D A=1\n");
+                 "(dma.rate.gather is 0,\n                  public)\n              p.tsim -D A=1\n");
     assert_holds(text_of(TS_TRANSFER_COST), "\n  core program                        475  23.8 %  ");
     assert_string_equal(value("core_program"), "{\"program\":\"p.tsim\",\"parameters\":\"-D A=1\","
                                                "\"engine_cannot\":\"gather\",\"status\":\"public\"}");
