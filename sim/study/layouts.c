@@ -307,7 +307,7 @@ static bool try_number(ts_error *err, ts_arena *scratch, void *self, int number)
 
 static bool price_cheapest(ts_error *err, int threads, search *s, ts_transfer_others others[2]) {
     if (!find_bounds(err, &s->ends[0]) || !find_bounds(err, &s->ends[1])) return false;
-    int count = 1 + 2 * (int)ts_max(1, ts_max(s->ends[0].count, s->ends[1].count));
+    int count = 1 + 2 * (int)ts_max(s->ends[0].count, s->ends[1].count);
     if (!ts_threads_each(err, &(ts_threads_list){threads, count, try_number, s, NULL, NULL})) return false;
     for (int end = 0; end < 2; end++) {
         const candidate *best = s->ends[end].best;

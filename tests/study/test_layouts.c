@@ -47,6 +47,19 @@ TEST(the_cheapest_is_that_of_all) {
     }
 }
 
+TEST_WITH_ARENA(what_cannot_be_moved_has_no_other_layouts) {
+    const ts_machine *machine = ts_machine_load(NULL, arena, "tpu-v5e");
+    ts_transfer_request request = parse_transfer(arena, machine, "f32[8]{0}", "f32[9]{0}");
+    for (int cheapest = 0; cheapest < 2; cheapest++) {
+        ts_error err = {0};
+        ts_transfer_study study;
+        ts_transfer_others others[2];
+        const ts_transfer_others_request tried = {.cheapest_only = cheapest, .threads = 1};
+        assert_false(ts_transfer_price_with_others(&err, arena, &request, &tried, &study, others));
+        assert_int_equal(err.kind, TS_ERROR_INPUT);
+    }
+}
+
 /* Priced with a limit, from nothing known: within it the price is what it is without. */
 TEST_WITH_ARENA(a_limit_changes_no_price) {
     static const struct {
