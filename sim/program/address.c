@@ -285,8 +285,7 @@ bool derive_address(assembler *as, const token *location, const ts_affine *index
     return derive(&d, index);
 }
 
-/* ---- Addresses in words: 64 + s1 * 8 + (s2 + 3) / 8 % 4 * 256. '/' must leave no rest, '//' drops it.
- * ---- */
+/* ---- Addresses in words: 64 + s1 * 8 + (s2 + 3) / 8 % 4 * 256 ---- */
 
 static bool read_factor(assembler *as, const token **at, int mark, int64_t least, int64_t *value) {
     if (!token_is(*at, mark)) return true;
@@ -314,6 +313,7 @@ static bool is_sreg(assembler *as, const token *at) {
     return register_read(NULL, as->names, &at, &kind, &number, &found) && found && kind == TS_OPERAND_SREG;
 }
 
+/* "(s2 + 3) / 8 % 4 * 256": '/' must leave no rest, '//' drops it. */
 static bool read_term(derivation *d, const token **at, int64_t sign) {
     assembler *as = d->as;
     ts_address_term term = {.divisor = 1, .multiplier = 1};

@@ -54,8 +54,7 @@ static void add_change(ts_text *out, const ts_compare_change *change) {
     ts_text_add_char(out, '\n');
 }
 
-/* ---- Sections: the keys at the top first, then those below each of them, the largest difference first
- * ---- */
+/* ---- Sections: the keys at the top, then those below each, the largest difference first ---- */
 
 static bool is_section_alone(const ts_compare_change *change) {
     return change->path[change->section] == '\0';

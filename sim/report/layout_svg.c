@@ -256,9 +256,9 @@ static ts_text title_of(const drawing *d) {
     return title;
 }
 
-/* ---- Several axes: the grid of coordinates, one axis down and one across, a panel for each point on the
- * others ---- */
+/* ---- Several axes ---- */
 
+/* The grid of coordinates: one axis down and one across, a panel for each point on the others. */
 typedef struct {
     int row_axis, column_axis;
     int64_t low[TS_LAYOUT_MAX_AXES], high[TS_LAYOUT_MAX_AXES];

@@ -59,9 +59,9 @@ bool ts_index_by_constant(ts_arena *arena, const ts_index_expr *expr, ts_index_k
     return true;
 }
 
-/* ---- Expressions. The rows of a level of precedence bind alike, from the left; levels from loose to tight.
- * ---- */
+/* ---- Expressions ---- */
 
+/* The rows of a level of precedence bind alike, from the left; levels from loose to tight. */
 static const struct {
     const char *text;
     ts_index_kind kind;
