@@ -144,7 +144,8 @@ TEST(where_cycles_went) {
 
 TEST(units_that_were_busy) {
     begin();
-    assert_holds(section("Roofline"), "issue|50.0|\nhbm|12.5|\n");
+    r.result.roofline.busy[0] = .25;
+    assert_holds(section("Roofline"), "busy|\nscalar|25.0|\nissue|50.0|\nhbm|12.5|\n");
     assert_holds(page_of(), "<div class=\"beside\">\n<figure>\n<svg");
     assert_holds(page_of(), "style=\"--a:50.00%;--b:50.00%\">50.0</span>");
     r.result.roofline.unit = TS_FLOPS_NONE;
@@ -201,6 +202,22 @@ TEST(sixteen_pictures) {
         assert_int_equal(strstr(html, "<p>2 more pictures are left out here: ") != NULL, count == 18);
         assert_null(strstr(html, "<dt>checks</dt>"));
     }
+    r.result.program = program;
+}
+
+/* A picture of some 550,000 bytes has room in a mebibyte, a second one has none, a small one behind it has. */
+TEST(pictures_of_a_mebibyte) {
+    begin();
+    const ts_program *program = r.result.program;
+    r.result.program = assemble_text(arena, &machine,
+                                     ".tensor a hbm f32[60,60]{1,0}\n.tensor b hbm f32[60,61]{1,0}\n"
+                                     ".tensor c hbm f32[2]{0}\nhalt\n");
+    r.result.tensors = TS_NEW_ARRAY(arena, ts_run_tensor, 3);
+    const char *html = page_of();
+    assert_holds(html, "<summary>a: ");
+    assert_null(strstr(html, "<summary>b: "));
+    assert_holds(html, "<summary>c: ");
+    assert_holds(html, "<p>1 more picture is left out here: ");
     r.result.program = program;
 }
 
