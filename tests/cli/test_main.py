@@ -25,7 +25,8 @@ def version_and_help_everywhere():
     assert expect(["-V"]) == version and expect(["help"]) == expect(["--help"]) == expect(["help", "help"]) == expect(["help", "-h"])
     for name in re.findall(r"^  (\w+) ", expect(["--help"]), re.MULTILINE):
         text = expect([name, "--help"])
-        assert expect([name, "-h"]) == expect(["help", name]) == text and "-V, --version" in text
+        assert expect([name, "-h"]) == expect(["help", name]) == text
+        assert "\n  -h, --help                 print this\n  -V, --version              print the version\n\nexample:\n" in text, text
         assert expect([name, "-V"]) == expect([name, "--version"]) == version
     expect(["help", "layuot"], 2, "", "tilesim: error: unknown command 'layuot'; did you mean 'layout'?\n`tilesim --help` lists the commands\n")
 
@@ -47,6 +48,16 @@ def each_command_has_help_with_an_example():
         assert f"tilesim {name} " in text, text
         assert "xample" in text, text
         assert max(map(len, text.splitlines())) <= 100, text
+
+
+@test
+def options_that_are_nearly_right_are_named():
+    """Those of each command, the first and the last too; help is none of them."""
+    for name in re.findall(r"^  (\w+) ", expect(["--help"]), re.MULTILINE):
+        for option in re.findall(r"^  (?:-\w,|   ) --([\w-]+)", expect([name, "--help"]), re.MULTILINE)[:-2]:
+            expect([name, f"--{option}z"], 2, "", f"tilesim {name}: error: unknown option '--{option}z'; did you mean '--{option}'?\n"
+                                                  f"`tilesim {name} --help` shows how it is used\n")
+    expect(["show", "-x"], 2, "", "tilesim show: error: unknown option '-x'\n`tilesim show --help` shows how it is used\n")
 
 
 @test
@@ -72,6 +83,7 @@ def paragraphs_of_help_are_filled():
     """A line ends where the first word of the next one had no room, or a sentence or an indented line follows."""
     for command in re.findall(r"^  (\w+) ", expect(["--help"]), re.MULTILINE):
         about = expect([command, "--help"]).split("\n\n")[0].splitlines()[1:]
+        assert not any(re.match(r" \S", line) for line in about), about
         for line, following in zip(about, about[1:]):
             word = following.split(" ")[0]
             assert len(f"{line} {word}") > 100 or line[-1] in ".:" or " " in (line[0], following[0]), (command, line, following)

@@ -32,6 +32,22 @@ TEST(one_line) {
         "     1        100.0      1                  1  halt\n");
 }
 
+/* A note stays. */
+TEST(long_lines_are_cut) {
+    assert_listing(
+        ".macro count value\nsmov s1, value\n.end\n"
+        "count 1+2+3+4+5+6+7+8+9+10+11+12+13+14+15+16+17+18+19+20+21+22+23\nhalt\n",
+        false,
+        "\n"
+        "cycles by line: a bundle's is divided among its instructions; + sums up what is further in\n"
+        "issued  stall     %  times  HBM B VMEM B line\n"
+        "     2        100.0                            total\n"
+        "     1         50.0      1                  4 +count 1+2+3+4+5+6+7+8+9+10+11+12+13+14+15+16+..  -> "
+        "2\n"
+        "     1         50.0      1                  2    smov s1, value\n"
+        "     1         50.0      1                  5  halt\n");
+}
+
 TEST(macros_loops_and_what_is_not_there) {
     assert_listing(
         "; a comment\n"
