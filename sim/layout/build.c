@@ -135,8 +135,10 @@ static bool coordinates_fit(const ts_layout *layout) {
     for (int i = 0; i < layout->digit_count + layout->replica_count; i++) {
         const ts_iter *iter = ts_layout_iter(layout, i);
         int64_t span;
-        if (iter->extent == 0 || iter->stride == INT64_MIN) continue;
-        if (!ts_mul(iter->extent - 1, iter->stride < 0 ? -iter->stride : iter->stride, &span)) return false;
+        if (iter->extent <= 1) continue; /* no step is made */
+        if (iter->stride == INT64_MIN ||
+            !ts_mul(iter->extent - 1, iter->stride < 0 ? -iter->stride : iter->stride, &span))
+            return false;
         if (!ts_add(reach[iter->axis], span, &reach[iter->axis])) return false;
     }
     return true;

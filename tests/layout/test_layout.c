@@ -214,6 +214,32 @@ TEST_WITH_ARENA(overlap_is_found_with_two_indices) {
     }
 }
 
+/* Steps of digits and of replicas, with an offset. */
+TEST_WITH_ARENA(coordinates_that_do_not_fit_are_refused) {
+    static const struct {
+        int64_t extent, stride, offset, copies, copies_stride;
+        bool fits;
+    } rows[] = {
+        {2, INT64_MAX, 0, 1, 0, true},         {3, INT64_MAX, 0, 1, 0, false},
+        {2, -INT64_MAX, 0, 1, 0, true},        {2, INT64_MIN, 0, 1, 0, false},
+        {1, INT64_MIN, 0, 1, INT64_MIN, true}, {2, 1, INT64_MAX, 1, 0, false},
+        {2, 1, INT64_MAX - 1, 1, 0, true},     {2, 1, -INT64_MAX, 1, 0, false},
+        {2, 1, INT64_MIN, 1, 0, false},        {0, INT64_MAX, 5, 1, 0, true},
+        {2, 1, 0, 2, INT64_MAX - 1, true},     {2, 1, 0, 2, INT64_MAX, false},
+        {2, 1, 0, 3, INT64_MAX / 2, true},     {2, 1, 0, 3, INT64_MAX / 2 + 1, false},
+        {2, 1, 0, 2, INT64_MIN, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ts_error err = {0};
+        ts_layout_builder b;
+        ts_layout_begin(&b, &err, arena, 1, &rows[i].extent);
+        const ts_layout *layout = ts_layout_finish(&b, (ts_iter[]){{rows[i].extent, rows[i].stride, 0}}, 1,
+                                                   (ts_axis[]){{"m", rows[i].offset}}, 1,
+                                                   (ts_iter[]){{rows[i].copies, rows[i].copies_stride, 0}});
+        if ((layout != NULL) != rows[i].fits) fail_msg("row %zu: %s", i, err.message);
+    }
+}
+
 TEST_WITH_ARENA(sizes_that_do_not_fit_are_refused) {
     const struct {
         int64_t dims[2], tile;
