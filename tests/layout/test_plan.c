@@ -214,7 +214,7 @@ TEST_WITH_ARENA(nothing_is_no_box) {
     assert_int_equal(plan->box_count, 0);
 }
 
-/* Of a source that is no sum of digits: a box an element, each with the loops of the replicas. */
+/* Of a source that is no sum of digits, or its slice: a box an element, with the loops of the replicas. */
 TEST_WITH_ARENA(gathers_write_every_replica) {
     ts_error err = {0};
     int64_t dims[1] = {16};
@@ -231,6 +231,13 @@ TEST_WITH_ARENA(gathers_write_every_replica) {
     const ts_plan_loop expected[1] = {{6, 0, 16 * 32}};
     assert_int_equal(box.loop_count, 1);
     assert_memory_equal(box.loops, expected, sizeof expected);
+    src = (ts_plan_side){parse_shape(arena, "f32[32] Sw<1,0,2> o 0 o 32:1"), (int64_t[]){4}, NULL, 0};
+    plan = ts_plan_new(&err, arena, &src, &dst, 1, dims);
+    for (int i = 0; i < 16; i++) {
+        int from = 4 + i;
+        ts_plan_get_box(plan, i, &box);
+        assert_int_equal(box.src_bits, 32 * (from ^ (from >> 2 & 1)));
+    }
 }
 
 #define HALF (INT64_C(1) << 62)
