@@ -240,6 +240,24 @@ TEST_WITH_ARENA(gathers_write_every_replica) {
     }
 }
 
+/* Of a map that is a function: what is moved lies where the whole has it. */
+TEST_WITH_ARENA(functions_are_sliced) {
+    ts_error err = {0};
+    int64_t dims[2] = {3, 2};
+    ts_plan_side src = {parse_shape(arena, "f32[8,4] lambda i, j: [i * i + 64 * j]"), (int64_t[]){4, 1}, NULL,
+                        0},
+                 dst = {tiled(arena, TS_DTYPE_F32, 32, 2, dims, 0, 0), NULL, NULL, 0};
+    const ts_plan *plan = ts_plan_new(&err, arena, &src, &dst, 2, dims);
+    assert_true(plan->gathers);
+    for (int n = 0; n < 6; n++) {
+        int i = 4 + n / 2, j = 1 + n % 2;
+        ts_plan_box box;
+        ts_plan_get_box(plan, n, &box);
+        assert_int_equal(box.src_bits, 32 * (i * i + 64 * j));
+        assert_int_equal(box.dst_bits, 32 * n);
+    }
+}
+
 #define HALF (INT64_C(1) << 62)
 /* Axes and the base add up, whatever their signs. */
 TEST_WITH_ARENA(addresses_of_more_than_63_bits_are_refused) {
