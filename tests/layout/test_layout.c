@@ -4,6 +4,7 @@
 #include "tests/support/test.h"
 #include "tests/support/random_layout.h"
 #include "tests/support/rounds.h"
+#include "tests/support/shapes.h"
 
 enum { RANDOM_LAYOUTS = 4000, SANITIZED_LAYOUTS = 400 };
 
@@ -211,6 +212,21 @@ TEST_WITH_ARENA(overlap_is_found_with_two_indices) {
         if (found.injective) continue;
         assert_memory_equal(found.first, rows[i].first, sizeof rows[i].first);
         assert_memory_equal(found.second, rows[i].second, sizeof rows[i].second);
+    }
+}
+
+/* Of a map that is a function: few elements of a large slice, by blocks. */
+TEST_WITH_ARENA(bulk_of_sliced_functions) {
+    enum { COUNT = 200, FIRST = 100, SIZE = 64, ROW = 4, COLUMN = 3 };
+    ts_error err = {0};
+    int64_t offsets[COUNT];
+    const ts_shape *whole = parse_shape(arena, "f32[80,70] lambda i, j: [i * i * 70 + j]");
+    const ts_layout *slice =
+        ts_layout_slice(&err, arena, whole->layout, (int64_t[]){ROW, COLUMN}, (int64_t[]){SIZE, SIZE});
+    assert_true(ts_layout_forward_many(&err, arena, slice, FIRST, COUNT, offsets));
+    for (int n = 0; n < COUNT; n++) {
+        int i = ROW + (FIRST + n) / SIZE, j = COLUMN + (FIRST + n) % SIZE;
+        assert_int_equal(offsets[n], i * i * 70 + j);
     }
 }
 

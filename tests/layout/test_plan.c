@@ -249,15 +249,12 @@ TEST_WITH_ARENA(functions_are_sliced) {
                  dst = {tiled(arena, TS_DTYPE_F32, 32, 2, dims, 0, 0), NULL, NULL, 0};
     const ts_plan *plan = ts_plan_new(&err, arena, &src, &dst, 2, dims);
     assert_true(plan->gathers);
-    int64_t offsets[6];
-    assert_true(ts_layout_forward_many(&err, arena, plan->src_layout, 0, 6, offsets));
     for (int n = 0; n < 6; n++) {
         int i = 4 + n / 2, j = 1 + n % 2;
         ts_plan_box box;
         ts_plan_get_box(plan, n, &box);
         assert_int_equal(box.src_bits, 32 * (i * i + 64 * j));
         assert_int_equal(box.dst_bits, 32 * n);
-        assert_int_equal(offsets[n], i * i + 64 * j);
     }
 }
 
