@@ -304,30 +304,31 @@ static void move_blocks(stage *s) {
     }
 }
 
-/* How many lines are carried, and the loop with most blocks of those that make them many. */
-static int64_t count_carried(const stage *s, int *most) {
+/* How many lines are carried, and the outermost of the loops over blocks that make them many, or -1: what its
+ * parts read lies together in the source. */
+static int64_t count_carried(const stage *s, int *outermost) {
     int64_t lines = s->rows;
-    *most = -1;
+    *outermost = -1;
     for (int k = s->box.loop_count - 1; k >= 0 && s->along >= 0 && s->order[k] != s->along; k--) {
         int64_t blocks = blocks_of(s, s->order[k]);
         lines *= blocks;
-        if (*most < 0 || blocks > blocks_of(s, *most)) *most = s->order[k];
+        if (blocks > 1) *outermost = s->order[k];
     }
     return lines;
 }
 
 /* In as many parts as keep what is carried in a cache. */
 static void move_parts(stage *s) {
-    int widest;
-    int64_t lines = count_carried(s, &widest);
-    if (lines <= MOST_CARRIED || widest < 0 || blocks_of(s, widest) == 1) {
+    int outermost;
+    int64_t lines = count_carried(s, &outermost);
+    if (lines <= MOST_CARRIED || outermost < 0) {
         move_blocks(s);
         return;
     }
-    ts_plan_loop *loop = &s->box.loops[widest], whole = *loop;
+    ts_plan_loop *loop = &s->box.loops[outermost], whole = *loop;
     int64_t src_bits = s->box.src_bits, dst_bits = s->box.dst_bits;
-    int64_t blocks = blocks_of(s, widest) * MOST_CARRIED / lines,
-            steps = (blocks > 1 ? blocks : 1) * s->cover[widest];
+    int64_t blocks = blocks_of(s, outermost) * MOST_CARRIED / lines,
+            steps = (blocks > 1 ? blocks : 1) * s->cover[outermost];
     for (int64_t at = 0; at < whole.extent; at += steps) {
         loop->extent = whole.extent - at < steps ? whole.extent - at : steps;
         s->box.src_bits = src_bits + at * whole.src_bits;
