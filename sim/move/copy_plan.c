@@ -25,11 +25,13 @@ static void convert_together(const ts_copy_plan *copy, const batch *b, uint8_t *
                             .tiles = b->tiles.count,
                             .step = b->tiles.src_step / 8,
                             .count = line_elements(copy),
+                            .dst_step = copy->tile.line_bytes,
                             .lines = copy->narrow.lines,
                             .line = at,
                             .have = copy->tile.masks ? copy->have : NULL};
     if (all.lines == 1 && !all.have && all.step == all.count * m->src.element_bits / 8) { /* one long line */
         all.count *= all.tiles;
+        all.dst_step *= all.tiles;
         all.tiles = 1;
     }
     m->convert(&m->conversion, lines, m->src.bytes + b->src_bits / 8, &all);
@@ -120,34 +122,41 @@ static void fill_and_move(ts_copy_plan *copy, int64_t src_bits, uint8_t *dst) {
     }
 }
 
-/* Runs of one loop, made in a scratch, as many at once as it holds. */
+/* Runs of one loop. */
 static void convert_runs(const ts_copy_plan *copy, const uint8_t *src, uint8_t *dst, ts_kernel_loop loop) {
     static const int64_t here = 0;
+    const ts_convert_lines lines = {.groups = 1,
+                                    .tiles = loop.count,
+                                    .step = loop.src_step,
+                                    .count = copy->run_elements,
+                                    .dst_step = loop.dst_step,
+                                    .lines = 1,
+                                    .line = &here};
+    copy->m->convert(&copy->m->conversion, dst, src, &lines);
+}
+
+/* The same past the caches: from a scratch, as many at once as it holds. */
+static void stream_runs(const ts_copy_plan *copy, const uint8_t *src, uint8_t *dst, ts_kernel_loop loop) {
     _Alignas(64) uint8_t scratch[TS_SCRATCH_BYTES];
-    const ts_copy_context *m = copy->m;
-    int64_t together = TS_SCRATCH_BYTES / copy->run_bytes;
-    ts_convert_lines lines = {
-        .groups = 1, .step = loop.src_step, .count = copy->run_elements, .lines = 1, .line = &here};
-    for (int64_t i = 0; i < loop.count; i += lines.tiles) {
-        lines.tiles = together < loop.count - i ? together : loop.count - i;
-        m->convert(&m->conversion, scratch, src + i * loop.src_step, &lines);
-        ts_kernel_loop loops[2] = {{1, 0, 0}, {lines.tiles, copy->run_bytes, loop.dst_step}};
-        (m->streams ? m->kernels->stream_runs : m->kernels->runs)(dst + i * loop.dst_step, scratch,
-                                                                  copy->run_bytes, loops);
+    const int64_t bytes = copy->run_bytes, together = TS_SCRATCH_BYTES / bytes;
+    for (int64_t i = 0; i < loop.count; i += together) {
+        const int64_t count = together < loop.count - i ? together : loop.count - i;
+        const ts_kernel_loop loops[2] = {{1, 0, 0}, {count, bytes, loop.dst_step}};
+        convert_runs(copy, src + i * loop.src_step, scratch, (ts_kernel_loop){count, loop.src_step, bytes});
+        copy->m->kernels->stream_runs(dst + i * loop.dst_step, scratch, bytes, loops);
     }
 }
 
 static void fill_runs(const ts_copy_plan *copy, const uint8_t *src, uint8_t *dst) {
     const ts_kernel_loop *outer = &copy->inner[0], *inner = &copy->inner[1];
-    for (int64_t i = 0; i < outer->count; i++) {
-        const uint8_t *from = src + i * outer->src_step;
-        uint8_t *to = dst + i * outer->dst_step;
-        if (ts_copy_converts(copy->m) && copy->run_bytes <= TS_SCRATCH_BYTES) {
-            convert_runs(copy, from, to, *inner);
+    const bool streams = copy->m->streams;
+    for (int64_t i = 0; i < outer->count; i++, src += outer->src_step, dst += outer->dst_step) {
+        if (ts_copy_converts(copy->m) && (!streams || copy->run_bytes <= TS_SCRATCH_BYTES)) {
+            (streams ? stream_runs : convert_runs)(copy, src, dst, *inner);
             continue;
         }
         for (int64_t k = 0; k < inner->count; k++)
-            ts_fill_run(copy->m, from + k * inner->src_step, to + k * inner->dst_step, copy->run_elements);
+            ts_fill_run(copy->m, src + k * inner->src_step, dst + k * inner->dst_step, copy->run_elements);
     }
 }
 

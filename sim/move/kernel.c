@@ -383,7 +383,7 @@ bool ts_copy_plan_match_box(ts_copy_plan *copy, const ts_plan_box *box, int64_t 
     if ((converts || copies) &&
         match_run(copy, box, masks ? longest->line_bytes / (is_in_cache(m) ? 4 : 2) + 1 : longest->line_bytes,
                   times)) {
-        if (converts) split_run(copy);
+        if (converts && m->streams) split_run(copy);
         return true;
     }
     if (copies && ts_copy_plan_match_permute(copy, box, 0, times)) return true;

@@ -204,10 +204,10 @@ typedef struct {
     const uint8_t (*table)[256]; /* of a source of bytes: byte i of what each becomes; NULL: there is none */
 } ts_conversion;
 
-/* Elements that lie apart as in whole bytes become `count` in a line; lines follow each other. Offsets are
- * bytes. */
+/* Elements that lie apart as in whole bytes become `count` in a line. Offsets are bytes; lines are `dst_step`
+ * apart. */
 typedef struct {
-    int64_t groups, group_step, tiles, step, count;
+    int64_t groups, group_step, tiles, step, count, dst_step;
     int lines;
     const int64_t *line;
     const uint8_t *have; /* elements of each line; NULL: count */
