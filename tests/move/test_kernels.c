@@ -398,6 +398,8 @@ TEST(wide_shapes) {
         {"u8[31,141,15]{1,0,2:T(8,128)}", "u8[31,141,15]{0,1,2}"},
         {"s8[C,8]{1,0:T(8,128)}", "s8[C,8]{0,1}"},
         {"u8[C,15]{1,0:T(8,128)}", "u8[C,15]{0,1}"},
+        {"u8[9,4096,60,2]{1,0,3,2}", "u8[9,4096,60,2]{0,2,1,3}"}, /* blocks in parts of two loops */
+        {"f16[7,R,90]{2,1,0}", "f32[7,R,90]{2,0,1}"}, /* runs that change, more than a scratch holds */
     };
     uint64_t seed = first_seed();
     for (size_t n = 0; n < sizeof wide / sizeof wide[0]; n++)
