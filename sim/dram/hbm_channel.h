@@ -149,7 +149,7 @@ typedef struct {
     int64_t differ[HBM_GROUP]; /* linear in the request's number: those of powers of two make the others */
     int pairs;                 /* of all of them */
     uint64_t pair[HBM_ACCESS_PAIRS]; /* their locations, if the first is at 0 */
-    uint64_t *simulated; /* those in simulated channels, as bits, by the first one's channel */
+    uint64_t *simulated;             /* those in simulated channels, as bits, by the first one's channel */
 } hbm_group;
 
 struct ts_hbm {
