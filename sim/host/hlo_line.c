@@ -40,11 +40,11 @@ static bool begins_slashes(const char *line, const char *at, const char *end) {
 /* Where a comment that is the rest of the line begins, outside quotes, or `end`. *open: in marks of C, behind
  * which is a blank, and the next line goes on with it. */
 static const char *comment_start(const char *at, const char *end, bool *open) {
-    const char *const line = at;
+    const char *const line = at, *close = at; /* NULL: no marks close */
     for (const char *slash = at; (slash = memchr(slash, '/', (size_t)(end - slash))) != NULL; slash++) {
         const bool marks = begins_marks(line, slash, end);
-        const char *close = marks ? memmem(slash + 2, (size_t)(end - slash - 2), "*/", 2) : NULL;
-        if (close) {
+        if (marks && close) close = memmem(slash + 2, (size_t)(end - slash - 2), "*/", 2);
+        if (marks && close) {
             slash = close + 1;
             continue;
         }

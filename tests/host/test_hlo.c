@@ -932,6 +932,15 @@ TEST_WITH_ARENA(many_names) {
     assert_true(ts_text_ends(events, "1 <w> <f32[]> <while> <f32[] %x>\n"));
 }
 
+/* What might begin a comment: what would end one is looked for once, which else takes minutes. */
+TEST_WITH_ARENA(many_comments) {
+    ts_text text = ts_text_begin(arena);
+    ts_text_add(&text, "%%a = f32[8] copy(%%b), x=y");
+    while (text.length + 4 < TS_HLO_LINE_BYTES) ts_text_add(&text, " /*z");
+    const char *events = events_of(arena, text.bytes, text.length, text.length);
+    assert_true(ts_text_starts(events, "1 <a> <f32[8]> <copy> <%b> +<, x=y /*z /*z"));
+}
+
 /* Of an instruction of HLO; what a log says may only look like one, and ends earlier. */
 TEST_WITH_ARENA(many_lines) {
     static const char *const begins[] = {"%t = f32[] call(", "c {\n  t = f32[] call(", "t = f32[] call("};
