@@ -115,7 +115,7 @@ static hlo_margin_kind take_change(hlo_margin *m, const char *at, const char *en
 static hlo_margin_kind take_old_side(hlo_margin *m, const char *at, const char *end) {
     if (begins_side(at, end, "--- ", " ----", &m->new_left))
         m->diff = HLO_DIFF_NEW_SIDE;
-    else if (m->old_left-- <= 0)
+    else if (!skip_text(at, end, "\\") && m->old_left-- <= 0)
         return m->diff = HLO_DIFF_NONE, HLO_MARGIN_SKIP;
     return HLO_MARGIN_DROP;
 }
