@@ -41,9 +41,9 @@ ts_hbm *ts_hbm_new_with_rules(ts_error *err, ts_arena *arena, const ts_hbm_confi
                               ts_dram_rules rules);
 /* Does the part stand for all channels so far: would these not take longer? If not, that is the end. */
 bool ts_hbm_subset_is_fair_so_far(ts_hbm *hbm);
-/* How long its requests go on. In long streams what some channels are ahead of others evens out. In short ones a part
- * stands for channels that do not all get about the same only if each access reaches it, or it is several; usually, if it
- * is not a single channel. */
+/* How long its requests go on. In long streams what some channels are ahead of others evens out. In short
+ * ones a part stands for channels that do not all get about the same only if each access reaches it, or it is
+ * several; usually, if it is not a single channel. */
 typedef enum { TS_HBM_SUBSET_USUAL, TS_HBM_SUBSET_SHORT, TS_HBM_SUBSET_LONG } ts_hbm_subset_length;
 void ts_hbm_subset_expect(ts_hbm *hbm, ts_hbm_subset_length length);
 /* At the end: the largest share, from that which was simulated on, that stands for all. */
