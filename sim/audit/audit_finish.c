@@ -304,9 +304,10 @@ bool ts_audit_check_any(ts_error *err, const ts_audit_result *r, const char *nam
                             "(XLA_FLAGS=--xla_dump_hlo_as_text)",
                             name);
     return ts_error_set(err, TS_ERROR_INPUT,
-                        "%.200s holds no instruction or shape in %lld line%s, expected HLO text, such as "
+                        "%.200s holds no instruction or shape in %lld line%s%s, expected HLO text, such as "
                         "'%%a = f32[8,128]{1,0:T(8,128)} parameter(0)'",
-                        name, (long long)r->text->lines, r->text->lines == 1 ? "" : "s");
+                        name, (long long)r->text->lines, r->text->lines == 1 ? "" : "s",
+                        r->text->unended_comments > 0 ? ", as a comment does not end" : "");
 }
 
 void ts_audit_free(ts_audit *a) {

@@ -378,6 +378,10 @@ TEST(texts_of_nothing) {
         {"a\nb\n", 4,
          "it holds no instruction or shape in 2 lines, expected HLO text, such as '%a = "
          "f32[8,128]{1,0:T(8,128)} parameter(0)'"},
+        {"a /* b\nf32[8]\n", 14,
+         "it holds no instruction or shape in 2 lines, as a comment does not end, expected HLO text, such as "
+         "'%a = "
+         "f32[8,128]{1,0:T(8,128)} parameter(0)'"},
         {"\n\0\n", 3,
          "it is binary and holds no instruction or shape, expected HLO as text "
          "(XLA_FLAGS=--xla_dump_hlo_as_text)"},
