@@ -43,6 +43,16 @@ def the_price_is_that_of_the_program():
             assert sum(bill["parts"].values()) == bill["cycles"]
 
 
+@test
+def what_queues_answer_takes_no_time_of_it():
+    """Coarse accesses, of which the HBM could not carry as many as the program makes in its time."""
+    coarse = ("--set", "dma.access=4KiB")
+    bill = price("f32[318,1009]{0,1:T(8,128)}", "f32[318,1009]{1,0}", *coarse)
+    assert bill["memory_cycles"] > bill["cycles"] == cycles_of(bill, *coarse) == sum(bill["parts"].values()), bill
+    on_pins = bill["peak_percent"] / 100 * bill["cycles"]
+    assert abs(bill["parts"]["useful"] + bill["parts"]["padding"] + bill["parts"]["burst_waste"] - on_pins) < 2, (bill["parts"], on_pins)
+
+
 @release_test
 def exact_runs_the_whole():
     src, dst = "f32[12,700,1300]{2,1,0:T(8,128)}", "f32[12,700,1300]{1,2,0:T(8,128)}"
