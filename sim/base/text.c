@@ -175,14 +175,17 @@ static size_t line_end(const char *line, size_t length, size_t indent, size_t co
 }
 
 /* Where it begins; of a line with a label, which has two spaces behind it, what it labels. */
-static size_t beginning_of(const char *line) {
+static size_t beginning_of(const char *line, size_t length) {
     enum { LABEL = 16 };
-    size_t indent = strspn(line, " "), label = strcspn(line, " "), text = label + strspn(line + label, " ");
-    return indent == 0 && text >= label + 2 && text <= LABEL ? text : indent;
+    const size_t indent = strspn(line, " ");
+    const char *blank = memchr(line, ' ', length < LABEL ? length : LABEL);
+    if (indent > 0 || !blank) return indent;
+    const size_t label = (size_t)(blank - line), text = label + strspn(blank, " ");
+    return text >= label + 2 && text <= LABEL ? text : 0;
 }
 
 static void wrap_line(ts_text *out, const char *line, size_t length, size_t columns) {
-    size_t indent = beginning_of(line), before = 0, skipped = indent;
+    size_t indent = beginning_of(line, length), before = 0, skipped = indent;
     while (before + length > columns && indent + 4 < columns) {
         size_t end = line_end(line, length, skipped, columns - before), next = end + strspn(line + end, " ");
         if (next >= length) break;

@@ -287,6 +287,13 @@ TEST_WITH_ARENA(formatted) {
                      201); /* more than a text begins with */
 }
 
+static void assert_wrapped(ts_arena *arena, const char *from, size_t columns, const char *to) {
+    ts_text text = ts_text_begin(arena);
+    ts_text_add(&text, "%s", from);
+    ts_text_wrap(&text, columns);
+    assert_string_equal(text.bytes, to);
+}
+
 TEST_WITH_ARENA(wrapped_lines) {
     static const char *const rows[][2] = {
         {"", ""},
@@ -299,12 +306,8 @@ TEST_WITH_ARENA(wrapped_lines) {
         {"abcdefgh   \n", "abcdefgh   \n"},
         {"     abcd ef\n", "     abcd ef\n"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        ts_text text = ts_text_begin(arena);
-        ts_text_add(&text, "%s", rows[i][0]);
-        ts_text_wrap(&text, 8);
-        assert_string_equal(text.bytes, rows[i][1]);
-    }
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_wrapped(arena, rows[i][0], 8, rows[i][1]);
 }
 
 TEST_WITH_ARENA(lines_with_labels_are_wrapped_behind_them) {
@@ -314,12 +317,8 @@ TEST_WITH_ARENA(lines_with_labels_are_wrapped_behind_them) {
         {"abcdefghijklmnop  q r", "abcdefghijklmnop\n    q r"}, /* nor is a long word */
         {"  ab   cd ef gh ij", "  ab   cd ef\n      gh ij"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        ts_text text = ts_text_begin(arena);
-        ts_text_add(&text, "%s", rows[i][0]);
-        ts_text_wrap(&text, 14);
-        assert_string_equal(text.bytes, rows[i][1]);
-    }
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_wrapped(arena, rows[i][0], 14, rows[i][1]);
 }
 
 TEST_WITH_ARENA(choices) {
