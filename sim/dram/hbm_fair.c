@@ -1,7 +1,7 @@
 /* Does a part of the channels stand for all? */
 #include "hbm_subset.h"
 
-/* Have channels waited for requests for so long, since there may be any, that even the busiest of all would have? Then
+/* Have channels, from the first request on, waited for others for so long that even the busiest of all would have? Then
  * it does not set the pace. */
 static bool is_idle(const ts_hbm *hbm) {
     enum { BUSY = 74 }; /* per cent of the time, at most */
